@@ -1,0 +1,59 @@
+// Package engine is the seam between a checked cell and what runs it.
+package engine
+
+import (
+	"context"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+)
+
+// Engine runs checked cells of one notebook, one at a time.
+type Engine interface {
+	// Run runs c to its end, or until ctx is cancelled. What the cell's code
+	// prints goes to file descriptors 1 and 2. After a panic or an interrupt
+	// the names that c defines exist, with the values they had then.
+	Run(ctx context.Context, c *cell.Cell) Outcome
+	Close() error
+}
+
+// Outcome is how a cell ended.
+type Outcome struct {
+	Values  []Value  // of Cell.Show; empty when nothing is shown
+	Failure *Failure // nil when the cell ran to its end
+}
+
+// Value is one shown value.
+type Value struct {
+	Any  any    // as compiled code sees it; nil for a nil interface
+	Type string // static type as Go source in the notebook: "[]T", "error"
+
+	// The methods that a display looks for, bound to the value, where its
+	// static or dynamic type has them; interpreted types' included.
+	MIMEBundle func() map[string]any
+	String     func() string
+	Error      func() string
+}
+
+// Failure is an error that the cell's own code made.
+type Failure struct {
+	Kind    Kind
+	Message string  // "runtime error: index out of range [5] with length 3"
+	Frames  []Frame // user code, innermost first; may be empty
+}
+
+// Kind classifies failures.
+type Kind string
+
+const (
+	Panic       Kind = "panic"
+	Interrupt   Kind = "interrupt"
+	Unsupported Kind = "unsupported" // the engine cannot run this; nothing ran
+	Exit        Kind = "exit"        // os.Exit, runtime.Goexit
+)
+
+// Frame is a place in a cell.
+type Frame struct {
+	Cell      int // execution count
+	Line, Col int // in the cell's source, from 1; Col 0 where unknown
+	Func      string
+}

@@ -1,0 +1,2 @@
+// Package llm loads language models and decodes branches of text with them.
+package llm
