@@ -1,0 +1,6 @@
+package wire
+
+// InterruptReply is the content of an interrupt_reply ("Kernel interrupt").
+type InterruptReply struct {
+	Status string `json:"status"`
+}

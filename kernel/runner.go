@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/branchbook/branchbook/kernel/internal/session"
+)
+
+// Output is one thing that a cell showed, in the shape of the notebook format.
+type Output = session.Output
+
+// Result is how a cell ended.
+type Result = session.Result
+
+// OutputType names a kind of output.
+type OutputType = session.OutputType
+
+// The kinds of output.
+const (
+	Stream        = session.Stream
+	Display       = session.Display
+	Update        = session.Update // replaces every display with its DisplayID
+	Clear         = session.Clear
+	ExecuteResult = session.ExecuteResult
+	Error         = session.Error
+)
+
+// Status is how a cell ended, in a word.
+type Status = session.Status
+
+// The ways a cell ends.
+const (
+	OK      = session.OK
+	Failed  = session.Failed
+	Aborted = session.Aborted
+)
+
+// RunnerOptions says how a [Runner] runs cells. Its zero value works.
+type RunnerOptions struct {
+	// Command starts a worker; the default is this executable with the
+	// argument "worker".
+	Command []string
+	Dir     string   // the cells' working directory; default: the current one
+	Env     []string // the cells' environment; default: this process's
+	Log     *slog.Logger
+}
+
+// Runner runs cells in a worker process, without Jupyter.
+type Runner struct{ nb *session.Notebook }
+
+// NewRunner starts a worker for a new notebook.
+func NewRunner(opts RunnerOptions) (*Runner, error) {
+	nb, err := newNotebook(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Runner{nb}, nil
+}
+
+// Execute runs the next cell and passes its outputs to emit, in order, from
+// one goroutine, until it returns. When ctx is cancelled the cell is
+// interrupted; variables are kept, and the runner stays usable. A cell's own
+// failure is in the Result; err is for a worker that cannot be started.
+func (r *Runner) Execute(ctx context.Context, source string, emit func(Output)) (Result, error) {
+	return r.nb.Execute(ctx, session.Request{Source: source}, emit)
+}
+
+// Close ends the worker and what it started.
+func (r *Runner) Close() error { return r.nb.Close() }
