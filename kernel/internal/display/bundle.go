@@ -1,0 +1,158 @@
+package display
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"maps"
+	"strings"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+)
+
+// maxText is how many bytes of a text/plain are shown: about a screen of a
+// thousand lines. A longer value ends in a note.
+const maxText = 100_000
+
+// Result returns the bundle of a cell's values, joined by spaces as Println
+// does it, or nil when there is nothing to show. A trailing error that is nil
+// is left out; one that is not is no value but the cell's error, which
+// [Failure] finds.
+func Result(values []engine.Value) map[string]any {
+	if n := len(values); n > 0 && values[n-1].Type == "error" {
+		values = values[:n-1]
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	bundle := map[string]any{}
+	var texts []string
+	for _, v := range values {
+		b := bundleOf(v)
+		texts = append(texts, b["text/plain"].(string))
+		maps.Copy(bundle, b)
+	}
+	if len(values) > 1 {
+		// Several values: their texts together. A rich form of one of them
+		// would hide the others, so it is kept only if it stands alone.
+		bundle = map[string]any{}
+	}
+	bundle["text/plain"] = clip(strings.Join(texts, " "))
+	return bundle
+}
+
+// Failure returns the error that the values end in, if there is one.
+func Failure(values []engine.Value) (message string, failed bool) {
+	n := len(values)
+	if n == 0 || values[n-1].Type != "error" || values[n-1].Any == nil {
+		return "", false
+	}
+	v := values[n-1]
+	if v.Error != nil {
+		if text, ok := call(v.Error); ok {
+			return text, true
+		}
+	}
+	return Text(v.Any), true
+}
+
+// Of returns the bundle of any value of compiled code.
+func Of(v any) map[string]any {
+	value := engine.Value{Any: v}
+	if v != nil {
+		value.Type = fmt.Sprintf("%T", v)
+	}
+	if m, ok := v.(interface{ MIMEBundle() map[string]any }); ok {
+		value.MIMEBundle = m.MIMEBundle
+	}
+	if m, ok := v.(error); ok {
+		value.Error = m.Error
+	}
+	if m, ok := v.(fmt.Stringer); ok {
+		value.String = m.String
+	}
+	return bundleOf(value)
+}
+
+func bundleOf(v engine.Value) map[string]any {
+	if v.MIMEBundle != nil {
+		var b map[string]any
+		if protect(func() { b = v.MIMEBundle() }) && b != nil {
+			b = maps.Clone(b)
+			if _, ok := b["text/plain"].(string); !ok {
+				b["text/plain"] = plain(v)
+			}
+			return encode(b)
+		}
+	}
+	b := map[string]any{"text/plain": plain(v)}
+	if img, ok := v.Any.(image.Image); ok && img != nil {
+		var buf bytes.Buffer
+		if protect(func() { drawPNG(&buf, img) }) && buf.Len() > 0 {
+			b["image/png"] = buf.Bytes()
+			b["text/plain"] = fmt.Sprintf("%s %v", v.Type, img.Bounds())
+		}
+	}
+	return encode(b)
+}
+
+func drawPNG(buf *bytes.Buffer, img image.Image) {
+	if img.Bounds().Empty() || png.Encode(buf, img) != nil {
+		buf.Reset()
+	}
+}
+
+func plain(v engine.Value) string {
+	for _, method := range []func() string{v.Error, v.String} {
+		if method == nil {
+			continue
+		}
+		if text, ok := call(method); ok {
+			return clip(text)
+		}
+	}
+	return Text(v.Any)
+}
+
+// call runs a user's method; ok is false when it panicked.
+func call(method func() string) (text string, ok bool) {
+	ok = protect(func() { text = method() })
+	return text, ok
+}
+
+// protect reports whether f returned. A String method on a nil pointer is the
+// common case where it does not.
+func protect(f func()) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	f()
+	return true
+}
+
+// encode gives the bundle the forms that JSON and the protocol want: text as
+// strings, pictures in base64 (which encoding/json makes of bytes).
+func encode(b map[string]any) map[string]any {
+	for mime, data := range b {
+		if raw, ok := data.([]byte); ok && isText(mime) {
+			b[mime] = string(raw)
+		}
+	}
+	return b
+}
+
+func isText(mime string) bool {
+	return strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "+xml") || strings.HasSuffix(mime, "javascript")
+}
+
+// clip shortens text to maxText bytes and says so.
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:maxText], "")
+	return fmt.Sprintf("%s… (%d of %d bytes shown)", cut, len(cut), len(text))
+}
