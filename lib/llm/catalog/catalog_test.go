@@ -177,6 +177,7 @@ func TestResolveErrors(t *testing.T) {
 	}{
 		{"a misspelt name", "tinny-1m", []string{`did you mean "tiny-1m"?`, "names: tiny-1m"}, nil},
 		{"the start of a name", "tiny", []string{`did you mean "tiny-1m"?`}, nil},
+		{"the start of a name, misspelt", "tony", []string{`did you mean "tiny-1m"?`}, nil},
 		{"a name in capitals", "TINY-1M", []string{`did you mean "tiny-1m"?`}, nil},
 		{"a name like no other", "gpt", []string{"no such file and no such name (names: tiny-1m"}, nil},
 		{"a path that is not there", "models/tiny.gguf", []string{`"models/tiny.gguf"`, "does not exist", "tiny-1m"}, fs.ErrNotExist},

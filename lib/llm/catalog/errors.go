@@ -33,21 +33,15 @@ func (e *DigestError) Error() string {
 	return fmt.Sprintf("%s: SHA-256 is %s, want %s", e.Path, e.Found, e.Want)
 }
 
-// nearest returns the name of known that is closest to name, or "" when none
-// is close: more than a third of its letters would have to change.
+// nearest returns the name of known that name comes closest to, as a whole or
+// as the beginning of it, or "" when more than a third of name's letters would
+// have to change.
 func nearest(name string, known []string) string {
+	name = strings.ToLower(name)
 	best, least := "", len(name)/3+1
 	for _, k := range known {
-		if d := distance(strings.ToLower(name), k); d < least {
+		if d := min(distance(name, k), distance(name, k[:min(len(name), len(k))])); d < least {
 			best, least = k, d
-		}
-	}
-	// What was typed may be the start of a long name.
-	if best == "" && len(name) >= 3 {
-		for _, k := range known {
-			if strings.HasPrefix(k, strings.ToLower(name)) {
-				return k
-			}
 		}
 	}
 	return best
