@@ -1,0 +1,161 @@
+package extract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Libraries are the packages beyond the standard library that cells can import.
+var Libraries = []string{
+	"github.com/branchbook/branchbook/kernel/nb",
+	"github.com/branchbook/branchbook/lib/llm",
+	"github.com/branchbook/branchbook/lib/plot",
+	"github.com/branchbook/branchbook/lib/samplers",
+	"github.com/go-echarts/go-echarts/v2/charts",
+	"github.com/go-echarts/go-echarts/v2/components",
+	"github.com/go-echarts/go-echarts/v2/opts",
+	"github.com/go-echarts/go-echarts/v2/types",
+	"gonum.org/v1/gonum/floats",
+	"gonum.org/v1/gonum/mat",
+	"gonum.org/v1/gonum/stat",
+	"gonum.org/v1/gonum/stat/distuv",
+	"gonum.org/v1/plot",
+	"gonum.org/v1/plot/plotter",
+	"gonum.org/v1/plot/vg",
+}
+
+// excluded are the packages of the standard library without a table.
+var excluded = map[string]string{
+	"builtin":        "documentation only; its names are predeclared",
+	"expvar":         "importing it registers a handler on http.DefaultServeMux",
+	"net/http/pprof": "importing it registers handlers on http.DefaultServeMux",
+	"plugin":         "needs cgo and links the binary dynamically",
+	"runtime/cgo":    "needs cgo, and means nothing to interpreted code",
+	"runtime/race":   "exists only under the race detector",
+	"time/tzdata":    "has no names; importing it adds 450 KB",
+	"unsafe":         "the compiler's own; its functions have no values",
+}
+
+// linuxOnly are packages whose names differ between systems.
+var linuxOnly = []string{"log/syslog", "syscall"}
+
+// Listed is what the go command says of one package.
+type Listed struct {
+	ImportPath string
+	Export     string
+	Standard   bool
+	DepOnly    bool
+	Error      *struct{ Err string }
+}
+
+// List asks the go command in dir for patterns, with export data of them and
+// of all that they import. Packages that do not compile come without Export.
+func List(dir string, patterns ...string) ([]Listed, error) {
+	c := exec.Command("go", append([]string{"list", "-e", "-export", "-deps",
+		"-json=ImportPath,Export,Standard,DepOnly,Error"}, patterns...)...)
+	c.Dir = dir
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil && len(out) == 0 {
+		return nil, fmt.Errorf("extract: list packages: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	var all []Listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p Listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("extract: list packages: %w", err)
+		}
+		all = append(all, p)
+	}
+}
+
+// Importer reads the export data that List named.
+func Importer(all []Listed) types.Importer {
+	files := map[string]string{}
+	for _, p := range all {
+		files[p.ImportPath] = p.Export
+		// the standard library's own copies of modules are imported without "vendor/"
+		files[strings.TrimPrefix(p.ImportPath, "vendor/")] = p.Export
+	}
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		if files[path] == "" {
+			return nil, fmt.Errorf("extract: no export data for %q", path)
+		}
+		return os.Open(files[path])
+	})
+}
+
+// Files returns the generated files by name for package symbols, whose folder
+// is dir, and the libraries that have no table because they do not compile or
+// do not exist, each with the reason. Only the packages that match patterns
+// are generated, all when there are none.
+func Files(dir string, only func(path string) bool) (files map[string][]byte, skipped []string, err error) {
+	all, err := List(dir, append([]string{"std"}, Libraries...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	imp := Importer(all)
+	files = map[string][]byte{}
+	var portable, linux []string
+	for _, p := range all {
+		std := p.Standard && excluded[p.ImportPath] == "" && Importable(p.ImportPath)
+		if !std && !slices.Contains(Libraries, p.ImportPath) || only != nil && !only(p.ImportPath) {
+			continue
+		}
+		if p.Export == "" {
+			why := "does not compile"
+			if p.Error != nil {
+				why, _, _ = strings.Cut(p.Error.Err, "\n")
+			}
+			skipped = append(skipped, p.ImportPath+": "+why)
+			continue
+		}
+		pkg, err := imp.Import(p.ImportPath)
+		if err != nil {
+			return nil, nil, fmt.Errorf("extract: import %q: %w", p.ImportPath, err)
+		}
+		name, tags := "table_"+Mangle(p.ImportPath)+".go", ""
+		if slices.Contains(linuxOnly, p.ImportPath) {
+			tags, linux = "linux", append(linux, p.ImportPath)
+		} else {
+			portable = append(portable, p.ImportPath)
+		}
+		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_js.go") || strings.HasSuffix(name, "_plan9.go") {
+			name = strings.TrimSuffix(name, ".go") + "_.go"
+		}
+		if files[name], err = Table(pkg, "symbols", "t_"+Mangle(p.ImportPath), tags); err != nil {
+			return nil, nil, err
+		}
+	}
+	files["tables.go"] = index("tables", "", portable)
+	files["tables_linux.go"] = index("linuxTables", "linux", linux)
+	files["tables_other.go"] = index("linuxTables", "!linux", nil)
+	return files, skipped, nil
+}
+
+func index(name, tags string, paths []string) []byte {
+	var b bytes.Buffer
+	if tags != "" {
+		fmt.Fprintf(&b, "//go:build %s\n\n", tags)
+	}
+	fmt.Fprintf(&b, "// Code generated by go generate; DO NOT EDIT.\n\npackage symbols\n\nimport \"reflect\"\n\nvar %s = map[string]func() map[string]reflect.Value{\n", name)
+	slices.Sort(paths)
+	for _, p := range paths {
+		fmt.Fprintf(&b, "\t%q: t_%s,\n", p, Mangle(p))
+	}
+	b.WriteString("}\n")
+	return b.Bytes()
+}

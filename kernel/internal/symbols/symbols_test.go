@@ -1,0 +1,75 @@
+package symbols
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/branchbook/branchbook/kernel/internal/symbols/extract"
+)
+
+// The tables of our own libraries go stale with every change of their API:
+// go generate ./kernel/internal/symbols mends that. The other tables change
+// only with a dependency or with Go.
+func TestTablesOfOurLibrariesAreFresh(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		if os.Getenv("BRANCHBOOK_REQUIRE") == "1" {
+			t.Fatal("no go command")
+		}
+		t.Skip("no go command to read the packages with")
+	}
+	files, skipped, err := extract.Files(".", func(path string) bool {
+		return strings.HasPrefix(path, "github.com/branchbook/")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range skipped {
+		t.Error("no table for", s)
+	}
+	for name, want := range files {
+		if strings.HasPrefix(name, "tables") {
+			continue // lists all packages
+		}
+		got, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is stale (%v): run go generate ./kernel/internal/symbols", name, err)
+		}
+	}
+}
+
+func TestValuesOfTables(t *testing.T) {
+	strs := Table("strings")
+	if got := strs["ToUpper"].Call([]reflect.Value{reflect.ValueOf("go")})[0].String(); got != "GO" {
+		t.Errorf("strings.ToUpper: got %q", got)
+	}
+	if v := Table("os")["Args"]; !v.CanSet() {
+		t.Error("os.Args is a variable but cannot be set")
+	}
+	if v := Table("io")["_Reader"]; v.Type().Elem().Field(1).Name != "WRead" {
+		t.Errorf("wrapper of io.Reader: got %v", v.Type())
+	}
+	if v, ok := Table("slices")["Sort"]; ok {
+		t.Errorf("slices.Sort is generic but has the value %v", v)
+	}
+	if Table("no/such/package") != nil {
+		t.Error("a table of a package that does not exist")
+	}
+}
+
+func TestEveryTableCanBeMade(t *testing.T) {
+	paths := Paths()
+	if len(paths) < 150 {
+		t.Errorf("only %d tables", len(paths))
+	}
+	for _, p := range paths {
+		for name, v := range Table(p) {
+			if !v.IsValid() {
+				t.Errorf("%s.%s has no value", p, name)
+			}
+		}
+	}
+}
