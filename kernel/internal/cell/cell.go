@@ -32,7 +32,10 @@ type Cell struct {
 	N      int    // execution count; In[N] is the file name in positions
 	Source string // as the user wrote it
 
-	Text []byte // the synthetic file that File is the syntax of
+	// Text is the synthetic file that File is the syntax of. An identifier
+	// cell__2_x in it means the x of In[2], where the cell declares x again:
+	// its object in Info.Uses is that earlier x itself.
+	Text []byte
 	Fset *token.FileSet
 	File *ast.File
 	Pkg  *types.Package // path "main", one object a cell
@@ -59,6 +62,14 @@ type Cell struct {
 	// Imports are the packages that the cell uses, named or implied, by the
 	// name under which it uses them.
 	Imports []*types.PkgName
+	// Replaces pairs functions and variables of Defines with the earlier ones
+	// that had their name and an identical type. A new variable shares the
+	// storage of the one it replaces; calls of the earlier function, from
+	// cells that ran before, call the new one from now on.
+	Replaces map[types.Object]types.Object
+
+	named map[string]string // packages imported by an import declaration: name to path
+	dots  []string          // paths of dot imports
 }
 
 // Diagnostic is one thing wrong with a cell.

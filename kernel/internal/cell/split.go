@@ -1,0 +1,357 @@
+package cell
+
+import (
+	"fmt"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"strconv"
+	"strings"
+)
+
+// maxDepth bounds how deep brackets may nest, and maxTree how deep a syntax
+// tree may be. Parser and type checker recurse, and a goroutine that runs out
+// of stack cannot be recovered.
+const (
+	maxDepth = 1000
+	maxTree  = 10000
+)
+
+// A tok is a token of a cell: bytes off to end of the source. A semicolon
+// that the scanner inserted is empty.
+type tok struct {
+	tok      token.Token
+	off, end int
+}
+
+// A chunk is one top-level piece of a cell, tokens first to last, without
+// the semicolon that ends it.
+type chunk struct {
+	kind        kind
+	first, last int
+	semi        bool // the user wrote the semicolon
+}
+
+type kind int
+
+const (
+	stmtChunk kind = iota
+	packageChunk
+	importChunk
+	typeChunk
+	constChunk
+	varChunk
+	funcChunk
+	methodChunk
+)
+
+// A split is a cell cut into its top-level chunks.
+type split struct {
+	src    string
+	toks   []tok
+	chunks []chunk
+	lines  []int // offsets at which lines start
+	// edits are the offsets of the l of comments that look like line
+	// directives; the text must not have any but ours.
+	directives []int
+	open       []int // brackets that nothing closes, as token indexes
+	diags      Diagnostics
+}
+
+// text returns the source of tokens first to last.
+func (s *split) text(first, last int) string {
+	return s.src[s.toks[first].off:s.toks[last].end]
+}
+
+// name returns the source of token i.
+func (s *split) name(i int) string { return s.src[s.toks[i].off:s.toks[i].end] }
+
+// at returns the kind of token i, EOF where there is none.
+func (s *split) at(i int) token.Token {
+	if i < 0 || i >= len(s.toks) {
+		return token.EOF
+	}
+	return s.toks[i].tok
+}
+
+// fail adds a diagnostic at a byte offset.
+func (s *split) fail(off int, hint, format string, args ...any) *Diagnostic {
+	line, col := s.position(off)
+	s.diags = append(s.diags, Diagnostic{Line: line, Col: col, Msg: fmt.Sprintf(format, args...), Hint: hint})
+	return &s.diags[len(s.diags)-1]
+}
+
+// splitCell scans the source and cuts it. What it finds wrong is in diags;
+// then the chunks cover the source up to the fault.
+func splitCell(src string) *split {
+	s := &split{src: src, lines: []int{0}}
+	for i := 0; i < len(src); i++ {
+		if src[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	if s.magic() {
+		return s
+	}
+	s.scan()
+	if len(s.diags) == 0 {
+		s.balance()
+	}
+	if len(s.diags) == 0 {
+		s.cut()
+	}
+	return s
+}
+
+// magic refuses a cell whose first line is a magic. Only there is the sign
+// known to be none of Go's before the rest is scanned, which need not be Go.
+func (s *split) magic() bool {
+	off := len(s.src) - len(strings.TrimLeft(s.src, " \t\r\n"))
+	if off == len(s.src) || s.src[off] != '%' && s.src[off] != '!' {
+		return false
+	}
+	return s.refuseMagic(off)
+}
+
+func (s *split) refuseMagic(off int) bool {
+	word := s.src[off:]
+	if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
+		word = word[:i]
+	}
+	what := "magic commands are"
+	if word[0] == '!' {
+		what = "shell commands are"
+	}
+	s.fail(off, "", "%s: %s not supported yet", shorten(word, 30), what)
+	return true
+}
+
+// scan fills toks, and ends each chunk's worth of tokens by a semicolon.
+func (s *split) scan() {
+	fset := token.NewFileSet()
+	file := fset.AddFile("", -1, len(s.src))
+	var sc scanner.Scanner
+	sc.Init(file, []byte(s.src), func(pos token.Position, msg string) {
+		d := s.fail(pos.Offset, "", "%s", msg)
+		switch msg {
+		case "raw string literal not terminated", "comment not terminated":
+			d.Incomplete = true
+		}
+	}, scanner.ScanComments)
+	for {
+		pos, t, lit := sc.Scan()
+		off := file.Offset(pos)
+		switch {
+		case t == token.EOF:
+			return
+		case t == token.COMMENT:
+			if strings.HasPrefix(lit[2:], "line ") {
+				s.directives = append(s.directives, off+2)
+			}
+			continue
+		case t == token.SEMICOLON && lit == "\n":
+			s.toks = append(s.toks, tok{t, off, off})
+			continue
+		case t == token.STRING && s.src[off] == '`':
+			// lit lacks the carriage returns of the source
+			if i := strings.IndexByte(s.src[off+1:], '`'); i >= 0 {
+				s.toks = append(s.toks, tok{t, off, off + 1 + i + 1})
+				continue
+			}
+		}
+		if lit == "" {
+			lit = t.String()
+		}
+		s.toks = append(s.toks, tok{t, off, min(off+len(lit), len(s.src))})
+	}
+}
+
+var closers = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
+
+// balance checks that brackets pair up: a chunk put into a function must not
+// be able to end it.
+func (s *split) balance() {
+	for i, t := range s.toks {
+		switch t.tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			s.open = append(s.open, i)
+			if len(s.open) > maxDepth {
+				s.fail(t.off, "", "brackets nested more than %d deep", maxDepth)
+				return
+			}
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			if len(s.open) == 0 {
+				s.fail(t.off, "", "syntax error: unexpected %s: no bracket is open", t.tok)
+				return
+			}
+			o := s.toks[s.open[len(s.open)-1]]
+			if closers[o.tok] != t.tok {
+				line, col := s.position(o.off)
+				s.fail(t.off, fmt.Sprintf("the %s at line %d, column %d is still open", o.tok, line, col),
+					"syntax error: unexpected %s, expected %s", t.tok, closers[o.tok])
+				return
+			}
+			s.open = s.open[:len(s.open)-1]
+		}
+	}
+	if len(s.open) > 0 {
+		o := s.toks[s.open[len(s.open)-1]]
+		line, col := s.position(o.off)
+		d := s.fail(len(strings.TrimRight(s.src, " \t\r\n")), fmt.Sprintf("the %s at line %d, column %d is not closed", o.tok, line, col),
+			"syntax error: unexpected end of cell, expected %s", closers[o.tok])
+		d.Incomplete = true
+	}
+}
+
+// cut finds the chunks: they end at semicolons outside all brackets.
+func (s *split) cut() {
+	depth, first := 0, 0
+	for i, t := range s.toks {
+		switch t.tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			depth--
+		case token.SEMICOLON:
+			if depth > 0 {
+				continue
+			}
+			if first < i {
+				s.chunks = append(s.chunks, chunk{kind: s.kind(first, i), first: first, last: i - 1, semi: t.end > t.off})
+			} else if t.end > t.off && len(s.chunks) > 0 {
+				// x;; and, on the next line, a lone ;
+				s.chunks[len(s.chunks)-1].semi = true
+			}
+			first = i + 1
+		}
+		if first == i && (t.tok == token.REM || t.tok == token.NOT) && s.startsLine(t.off) {
+			s.refuseMagic(t.off)
+			return
+		}
+	}
+	if first < len(s.toks) {
+		// The last token is one that no line of Go ends with.
+		d := s.fail(s.toks[len(s.toks)-1].end, "", "syntax error: unexpected end of cell after %s", s.name(len(s.toks)-1))
+		d.Incomplete = true
+	}
+}
+
+// startsLine reports whether only blanks stand before off in its line.
+func (s *split) startsLine(off int) bool {
+	line, col := s.position(off)
+	return strings.TrimLeft(s.src[s.lines[line-1]:s.lines[line-1]+col-1], " \t") == ""
+}
+
+// kind says what the chunk of tokens first to end-1 is.
+func (s *split) kind(first, end int) kind {
+	switch s.at(first) {
+	case token.PACKAGE:
+		return packageChunk
+	case token.IMPORT:
+		return importChunk
+	case token.TYPE:
+		return typeChunk
+	case token.CONST:
+		return constChunk
+	case token.VAR:
+		return varChunk
+	case token.FUNC:
+		switch s.at(first + 1) {
+		case token.IDENT:
+			return funcChunk
+		case token.LPAREN:
+			// A method has a name and parameters after the receiver; a
+			// function literal has a result, if anything.
+			i := s.match(first + 1)
+			if s.at(i+1) == token.IDENT && s.at(i+2) == token.LPAREN && i+2 < end {
+				return methodChunk
+			}
+		}
+	}
+	return stmtChunk
+}
+
+// match returns the index of the bracket that closes the one at i. Brackets
+// are balanced by now.
+func (s *split) match(i int) int {
+	depth := 0
+	for ; i < len(s.toks); i++ {
+		switch s.toks[i].tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// position returns the line and column, in bytes, both from 1, of an offset.
+func (s *split) position(off int) (line, col int) {
+	lo, hi := 0, len(s.lines)
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; s.lines[mid] <= off {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo + 1, off - s.lines[lo] + 1
+}
+
+// An importSpec is one import that a cell names.
+type importSpec struct {
+	name string // "" where the package's own name is meant
+	path string
+	off  int // of the name, or of the path
+	end  int
+}
+
+// imports lists what the import chunks name, each once.
+func (s *split) imports() []importSpec {
+	var list []importSpec
+	seen := map[string]bool{}
+	for _, c := range s.chunks {
+		if c.kind != importChunk {
+			continue
+		}
+		const head = "package p;"
+		fset := token.NewFileSet()
+		text := s.text(c.first, c.last)
+		f, err := parser.ParseFile(fset, "", head+text, parser.ImportsOnly|parser.SkipObjectResolution)
+		start := s.toks[c.first].off - len(head)
+		if list, ok := err.(scanner.ErrorList); ok {
+			for _, e := range list {
+				s.fail(max(start+e.Pos.Offset, s.toks[c.first].off), "", "syntax error: %s", e.Msg)
+			}
+		}
+		if f == nil {
+			continue
+		}
+		for _, spec := range f.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue // the parser has said so
+			}
+			is := importSpec{path: path, off: start + fset.PositionFor(spec.Pos(), false).Offset, end: start + fset.PositionFor(spec.End(), false).Offset}
+			if spec.Name != nil {
+				is.name = spec.Name.Name
+			}
+			if key := is.name + " " + path; !seen[key] {
+				seen[key] = true
+				list = append(list, is)
+			}
+		}
+	}
+	return list
+}
+
+// shorten cuts text to n bytes for a message.
+func shorten(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "") + "…"
+}
