@@ -1,0 +1,108 @@
+// Package exports knows the types of the packages that cells may import
+// without a Go toolchain at run time.
+//
+// The types are export data, embedded in the binary: one compressed piece for
+// each public package of the standard library, of our libraries, and of those
+// that notebooks draw and count with. A package is decoded when a cell first
+// imports it; nothing happens at start-up.
+//
+// The data describes linux/amd64 without cgo. It differs elsewhere in package
+// syscall and little else.
+package exports
+
+import (
+	"bytes"
+	"compress/flate"
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"go/token"
+	"go/types"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/tools/go/gcexportdata"
+)
+
+//go:generate go run ./gen exports.bin
+
+// embedded is written by gen: the length of the index as four bytes, most
+// significant first; the index, one line "path name length" a package, sorted
+// by path; the pieces in the same order, each compressed by itself.
+//
+//go:embed exports.bin
+var embedded string
+
+// A piece is where the data of one package lies in embedded.
+type piece struct {
+	path, name string
+	off, end   int
+}
+
+// index reads the index of embedded.
+var index = sync.OnceValue(func() map[string]piece {
+	n := 4 + int(binary.BigEndian.Uint32([]byte(embedded[:4])))
+	m := map[string]piece{}
+	off := n
+	for line := range strings.Lines(embedded[4:n]) {
+		f := strings.Fields(line)
+		size, err := strconv.Atoi(f[2])
+		if err != nil {
+			panic("exports: the embedded index is broken: " + line)
+		}
+		m[f[0]] = piece{path: f[0], name: f[1], off: off, end: off + size}
+		off += size
+	}
+	return m
+})
+
+// Names maps the import path of every package that there is to its name.
+func Names() map[string]string {
+	m := make(map[string]string, len(index()))
+	for path, p := range index() {
+		m[path] = p.name
+	}
+	return m
+}
+
+// Importer returns the importer of the embedded packages, one for the whole
+// process: it may be used from several goroutines, and a package imported
+// twice is one object.
+func Importer() types.Importer { return &shared }
+
+var shared = importer{
+	done: map[string]*types.Package{"unsafe": types.Unsafe},
+	all:  map[string]*types.Package{"unsafe": types.Unsafe},
+}
+
+type importer struct {
+	mu   sync.Mutex
+	done map[string]*types.Package // those that were asked for
+	all  map[string]*types.Package // also those only mentioned so far
+}
+
+// Import returns the package of the given path. The error of a path that is
+// not embedded says only that.
+func (m *importer) Import(path string) (*types.Package, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.done[path]; p != nil {
+		return p, nil
+	}
+	p, ok := index()[path]
+	if !ok {
+		return nil, fmt.Errorf("package %s is not in the notebook", path)
+	}
+	data, err := io.ReadAll(flate.NewReader(strings.NewReader(embedded[p.off:p.end])))
+	if err != nil {
+		return nil, fmt.Errorf("exports: read %s: %w", path, err)
+	}
+	pkg, err := gcexportdata.Read(bytes.NewReader(data), token.NewFileSet(), m.all, path)
+	if err != nil {
+		return nil, fmt.Errorf("exports: read %s: %w", path, err)
+	}
+	m.done[path] = pkg
+	return pkg, nil
+}

@@ -1,0 +1,165 @@
+// Command gen writes exports.bin, the export data of the packages that cells
+// may import: the public packages of the standard library, our own, and what
+// notebooks draw and count with.
+//
+// The data is in the indexed form, which does not depend on the version of
+// the compiler. Packages that do not exist yet are skipped with a note.
+package main
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/gcexportdata"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: gen FILE")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// patterns are what is exported, beside the standard library.
+var patterns = []string{
+	"github.com/branchbook/branchbook/kernel/nb",
+	"github.com/branchbook/branchbook/lib/llm",
+	"github.com/branchbook/branchbook/lib/plot",
+	"github.com/branchbook/branchbook/lib/samplers",
+	"github.com/branchbook/branchbook/lib/samplers/toy",
+	"github.com/go-echarts/go-echarts/v2/charts",
+	"github.com/go-echarts/go-echarts/v2/components",
+	"github.com/go-echarts/go-echarts/v2/opts",
+	"github.com/go-echarts/go-echarts/v2/types",
+	"gonum.org/v1/gonum/floats",
+	"gonum.org/v1/gonum/integrate",
+	"gonum.org/v1/gonum/mat",
+	"gonum.org/v1/gonum/optimize",
+	"gonum.org/v1/gonum/stat",
+	"gonum.org/v1/gonum/stat/distuv",
+	"gonum.org/v1/plot",
+	"gonum.org/v1/plot/plotter",
+	"gonum.org/v1/plot/vg",
+	"gonum.org/v1/plot/vg/draw",
+}
+
+type listed struct {
+	ImportPath string
+	Standard   bool
+	Export     string
+	DepOnly    bool
+	Error      *struct{ Err string }
+}
+
+// list asks the go command for export data, of one platform and without cgo,
+// so that every machine writes the same file.
+func list(patterns ...string) ([]listed, error) {
+	cmd := exec.Command("go", append([]string{"list", "-e", "-export", "-deps", "-json=ImportPath,Standard,Export,DepOnly,Error"}, patterns...)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOFLAGS=")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		all = append(all, p)
+	}
+}
+
+// public reports whether a package of the standard library is for users.
+func public(path string) bool {
+	for _, part := range strings.Split(path, "/") {
+		if part == "internal" || part == "vendor" {
+			return false
+		}
+	}
+	return !strings.HasPrefix(path, "cmd/") && path != "unsafe" && path != "runtime/cgo"
+}
+
+func run(name string) error {
+	pkgs, err := list(append([]string{"std"}, patterns...)...)
+	if err != nil {
+		return err
+	}
+	exportFile := map[string]string{}
+	var paths []string
+	for _, p := range pkgs {
+		exportFile[p.ImportPath] = p.Export
+		if p.DepOnly || p.Standard && !public(p.ImportPath) {
+			continue
+		}
+		if p.Export == "" {
+			if p.Error != nil {
+				fmt.Fprintf(os.Stderr, "gen: skipping %s: %s\n", p.ImportPath, p.Error.Err)
+			}
+			continue
+		}
+		paths = append(paths, p.ImportPath)
+	}
+	slices.Sort(paths)
+
+	fset := token.NewFileSet()
+	imports := map[string]*types.Package{}
+	var index, data bytes.Buffer
+	for _, path := range paths {
+		pkg, err := read(fset, imports, exportFile[path], path)
+		if err != nil {
+			return err
+		}
+		var raw bytes.Buffer
+		if err := gcexportdata.Write(&raw, token.NewFileSet(), pkg); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+		start := data.Len()
+		z, err := flate.NewWriter(&data, flate.BestCompression)
+		if err != nil {
+			return err
+		}
+		if _, err := z.Write(raw.Bytes()); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+		fmt.Fprintf(&index, "%s %s %d\n", path, pkg.Name(), data.Len()-start)
+	}
+	out := binary.BigEndian.AppendUint32(nil, uint32(index.Len()))
+	out = append(out, index.Bytes()...)
+	out = append(out, data.Bytes()...)
+	return os.WriteFile(name, out, 0o644)
+}
+
+func read(fset *token.FileSet, imports map[string]*types.Package, file, path string) (*types.Package, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := gcexportdata.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return gcexportdata.Read(r, fset, imports, path)
+}
