@@ -13,21 +13,6 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/wire"
 )
 
-// Channel is one of a kernel's sockets, the heartbeat left out.
-type Channel int
-
-const (
-	Control Channel = iota // read before Shell, so that an interrupt overtakes
-	Shell
-	Stdin
-	IOPub
-	channels
-)
-
-func (c Channel) String() string {
-	return [...]string{"control", "shell", "stdin", "iopub"}[c]
-}
-
 const (
 	// maxFrame bounds what a peer may make us allocate. Notebook front ends
 	// send cells and widget state; files go through the server.
@@ -42,15 +27,15 @@ const (
 // Handler gets what arrives; its methods are called from one goroutine, the
 // one that moves all messages, so they must hand on and return.
 type Handler interface {
-	// Receive gets a message of Control, Shell or Stdin. It owns frames.
-	Receive(ch Channel, frames [][]byte)
+	// Receive gets a message of the control, shell or stdin channel. It owns frames.
+	Receive(ch wire.Channel, frames [][]byte)
 	// Subscribed says that a subscriber of iopub asked for topic.
 	Subscribed(topic []byte)
 }
 
 // Hub is a kernel's bound sockets.
 type Hub struct {
-	sockets   [channels]*zmq.Socket
+	sockets   [wire.IOPub + 1]*zmq.Socket // by channel
 	heartbeat *zmq.Socket
 	wakeR     *zmq.Socket
 	handler   Handler
@@ -65,7 +50,7 @@ type Hub struct {
 }
 
 type outgoing struct {
-	channel Channel
+	channel wire.Channel
 	frames  [][]byte
 }
 
@@ -82,7 +67,7 @@ func Open(conn wire.Connection, h Handler) (*Hub, error) {
 
 // Send queues one message; frames must not change afterwards. Messages of one
 // channel leave in the order of Send. After Close it does nothing.
-func (h *Hub) Send(ch Channel, frames [][]byte) {
+func (h *Hub) Send(ch wire.Channel, frames [][]byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closing {
@@ -135,10 +120,10 @@ func (h *Hub) bind(conn wire.Connection) (err error) {
 		port int
 	}{
 		{&h.heartbeat, zmq.ROUTER, conn.HBPort},
-		{&h.sockets[Control], zmq.ROUTER, conn.ControlPort},
-		{&h.sockets[Shell], zmq.ROUTER, conn.ShellPort},
-		{&h.sockets[Stdin], zmq.ROUTER, conn.StdinPort},
-		{&h.sockets[IOPub], zmq.XPUB, conn.IOPubPort},
+		{&h.sockets[wire.Control], zmq.ROUTER, conn.ControlPort},
+		{&h.sockets[wire.Shell], zmq.ROUTER, conn.ShellPort},
+		{&h.sockets[wire.Stdin], zmq.ROUTER, conn.StdinPort},
+		{&h.sockets[wire.IOPub], zmq.XPUB, conn.IOPubPort},
 	} {
 		if *s.at, err = h.open(s.kind); err != nil {
 			return err
@@ -192,7 +177,8 @@ func (h *Hub) free() {
 
 func (h *Hub) loop() {
 	poller := zmq.NewPoller()
-	order := []*zmq.Socket{h.wakeR, h.heartbeat, h.sockets[Control], h.sockets[Shell], h.sockets[Stdin], h.sockets[IOPub]}
+	// Control before shell: an interrupt overtakes what it interrupts.
+	order := []*zmq.Socket{h.wakeR, h.heartbeat, h.sockets[wire.Control], h.sockets[wire.Shell], h.sockets[wire.Stdin], h.sockets[wire.IOPub]}
 	for _, s := range order {
 		poller.Add(s, zmq.POLLIN)
 	}
@@ -221,16 +207,16 @@ func (h *Hub) receive(s *zmq.Socket) {
 		case h.wakeR:
 		case h.heartbeat:
 			s.SendMessageDontwait(frames) // an echo, routed back by its identity
-		case h.sockets[IOPub]:
+		case h.sockets[wire.IOPub]:
 			if len(frames[0]) > 0 && frames[0][0] == 1 { // 1 subscribes, 0 ends it
 				h.handler.Subscribed(frames[0][1:])
 			}
-		case h.sockets[Control]:
-			h.handler.Receive(Control, frames)
-		case h.sockets[Shell]:
-			h.handler.Receive(Shell, frames)
-		case h.sockets[Stdin]:
-			h.handler.Receive(Stdin, frames)
+		case h.sockets[wire.Control]:
+			h.handler.Receive(wire.Control, frames)
+		case h.sockets[wire.Shell]:
+			h.handler.Receive(wire.Shell, frames)
+		case h.sockets[wire.Stdin]:
+			h.handler.Receive(wire.Stdin, frames)
 		}
 	}
 }

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/worker"
+)
+
+// failure is a cell's error as a front end shows it. No part is empty, for
+// VS Code shows an error of its own in place of one with an empty part.
+type failure struct {
+	name, value string
+	traceback   []string
+}
+
+// ANSI colours (ECMA-48, SGR).
+const (
+	red   = "\x1b[31m"
+	cyan  = "\x1b[36m"
+	faint = "\x1b[2m"
+	reset = "\x1b[0m"
+)
+
+// plainFailure is one that has no place in a cell.
+func plainFailure(name, value string) failure {
+	if value == "" {
+		value = name
+	}
+	return failure{name, value, []string{head(name, value)}}
+}
+
+func head(name, value string) string { return red + name + reset + ": " + value }
+
+// compileFailure shows every diagnostic with its line.
+func compileFailure(n int, source string, wrong cell.Diagnostics) failure {
+	value := wrong[0].Msg
+	if more := len(wrong) - 1; more > 0 {
+		value = fmt.Sprintf("%s (and %d more)", value, more)
+	}
+	f := failure{name: "CompileError", value: value}
+	if value == "" {
+		f.value = f.name
+	}
+	for _, d := range wrong {
+		f.traceback = append(f.traceback, place(n, d.Line, ""))
+		f.traceback = append(f.traceback, excerpt(source, d.Line, d.Col)...)
+		f.traceback = append(f.traceback, red+d.Msg+reset)
+		if d.Hint != "" {
+			f.traceback = append(f.traceback, "hint: "+d.Hint)
+		}
+	}
+	return f
+}
+
+// runFailure shows a panic, an interrupt or what else ended a running cell.
+func (nb *Notebook) runFailure(w worker.Failure) failure {
+	name := map[string]string{
+		"panic": "Panic", "interrupt": "Interrupted", "unsupported": "Unsupported", "exit": "Exit",
+	}[w.Kind]
+	if name == "" {
+		name = "Error"
+	}
+	value := w.Message
+	if value == "" && w.Kind == "interrupt" {
+		value = "the cell was interrupted; variables are kept"
+	}
+	f := plainFailure(name, value)
+	f.traceback = append(f.traceback, nb.frames(w.Frames)...)
+	return f
+}
+
+// errorFailure shows the error that a cell's last expression gave.
+func (nb *Notebook) errorFailure(c *cell.Cell, message string) failure {
+	f := plainFailure("Error", message)
+	if c.Show != nil {
+		if at := c.Fset.Position(c.Show.Pos()); at.IsValid() {
+			f.traceback = append(f.traceback, nb.frames([]worker.Frame{{Cell: c.N, Line: at.Line, Col: at.Column}})...)
+		}
+	}
+	return f
+}
+
+// deathFailure says why the worker is gone and what went with it.
+func deathFailure(d *worker.Death) failure {
+	value := "the process that runs cells ended: " + d.Cause
+	if d.Detail != "" {
+		value += ": " + d.Detail
+	}
+	if d.Unending {
+		value = "the cell did not stop within 2 s of the interrupt, so its process was ended"
+	}
+	f := plainFailure("WorkerDied", value)
+	f.traceback = append(f.traceback,
+		"Variables, functions, types and imports of earlier cells are gone. A new process has started: run the cells that you need again.")
+	return f
+}
+
+// frames shows places in cells, innermost first.
+func (nb *Notebook) frames(frames []worker.Frame) []string {
+	const shown = 20 // of a deep recursion the ends tell most
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	var lines []string
+	for i, at := range frames {
+		if skipped := len(frames) - shown; skipped > 0 && i >= shown/2 && i < shown/2+skipped {
+			if i == shown/2 {
+				lines = append(lines, faint+fmt.Sprintf("… %d more frames", skipped)+reset)
+			}
+			continue
+		}
+		lines = append(lines, place(at.Cell, at.Line, at.Func))
+		lines = append(lines, excerpt(nb.sources[at.Cell], at.Line, at.Col)...)
+	}
+	return lines
+}
+
+func place(n, line int, function string) string {
+	at := fmt.Sprintf("%sCell In[%d], line %d%s", cyan, n, line, reset)
+	if n > hiddenBase {
+		at = fmt.Sprintf("%sUncounted cell, line %d%s", cyan, line, reset)
+	}
+	if function != "" {
+		at += ", in " + function
+	}
+	return at
+}
+
+// excerpt is a line of source with a caret under byte col, from 1; without the
+// caret when col is 0, and nothing when there is no such line.
+func excerpt(source string, line, col int) []string {
+	all := strings.Split(source, "\n")
+	if line < 1 || line > len(all) {
+		return nil
+	}
+	text := strings.TrimRight(all[line-1], "\r")
+	out := []string{fmt.Sprintf("%s%4d |%s %s", faint, line, reset, text)}
+	if col >= 1 && col <= len(text)+1 {
+		pad := strings.Map(func(r rune) rune {
+			if r == '\t' {
+				return r // as wide as in the line above
+			}
+			return ' '
+		}, text[:col-1])
+		if utf8.ValidString(text[:col-1]) {
+			out = append(out, "     | "+pad+red+"^"+reset)
+		}
+	}
+	return out
+}

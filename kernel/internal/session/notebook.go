@@ -1,0 +1,233 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/worker"
+)
+
+// Options says what a notebook runs on. NewScope and Command are required.
+type Options struct {
+	// NewScope returns the scope that a new worker starts with: the prelude
+	// checked and committed, as the worker does it.
+	NewScope func() (*cell.Scope, error)
+	Command  []string // starts a worker
+	Dir      string   // the cells' working directory; default: the current one
+	Env      []string // the cells' environment; default: this process's
+	Log      *slog.Logger
+}
+
+// Notebook runs cells, one at a time, in a worker process, which it replaces
+// when it dies. Execute is for one goroutine; the other methods may be called
+// from any, also while a cell runs.
+type Notebook struct {
+	opts Options
+
+	mu      sync.Mutex // guards what follows
+	process *worker.Process
+	scope   *cell.Scope
+	sources map[int]string // by the number under which a cell ran
+	count   int            // the execution count
+	hidden  int            // cells that did not count
+	closed  bool
+
+	emitMu sync.Mutex
+	emit   func(Output) // the last cell's
+}
+
+// ErrClosed is the error of using a Notebook after Close.
+var ErrClosed = errors.New("session: the notebook is closed")
+
+// Request asks for one cell.
+type Request struct {
+	Source string
+	// Silent runs the cell without outputs and without counting it.
+	Silent bool
+	// NoStore runs the cell without counting it.
+	NoStore bool
+}
+
+// Open starts a worker for a new notebook. It does not wait until the worker
+// is ready.
+func Open(opts Options) (*Notebook, error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	nb := &Notebook{opts: opts, emit: func(Output) {}}
+	if err := nb.start(); err != nil {
+		return nil, err
+	}
+	return nb, nil
+}
+
+// start begins anew: a worker and a scope that know the prelude only.
+func (nb *Notebook) start() error {
+	process, err := worker.Start(worker.Options{
+		Command: nb.opts.Command, Dir: nb.opts.Dir, Env: nb.opts.Env, Log: nb.opts.Log,
+		Stream: func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
+		Show:   nb.show,
+	})
+	if err != nil {
+		return err
+	}
+	scope, err := nb.opts.NewScope()
+	if err != nil {
+		process.Close()
+		return err
+	}
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	if nb.closed {
+		process.Close()
+		return ErrClosed
+	}
+	nb.process, nb.scope, nb.sources = process, scope, map[int]string{}
+	return nil
+}
+
+func (nb *Notebook) send(o Output) {
+	nb.emitMu.Lock()
+	defer nb.emitMu.Unlock()
+	nb.emit(o)
+}
+
+func (nb *Notebook) show(s worker.Show) {
+	switch s.Op {
+	case "clear":
+		nb.send(Output{Type: Clear, Wait: s.Wait})
+	case "update":
+		nb.send(Output{Type: Update, DisplayID: s.ID, Data: s.Data, Metadata: s.Metadata})
+	default:
+		nb.send(Output{Type: Display, DisplayID: s.ID, Data: s.Data, Metadata: s.Metadata})
+	}
+}
+
+// Count is the execution count of the last cell that counted.
+func (nb *Notebook) Count() int {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	return nb.count
+}
+
+// hiddenBase is where the numbers of cells that do not count begin: names and
+// positions in the worker go by number, so each cell has one of its own.
+const hiddenBase = 1_000_000
+
+// begin gives the next cell its number, and the execution count to report.
+func (nb *Notebook) begin(req Request) (n, count int) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	if req.Silent || req.NoStore {
+		nb.hidden++
+		n = hiddenBase + nb.hidden
+	} else {
+		nb.count++
+		n = nb.count
+	}
+	nb.sources[n] = req.Source
+	return n, nb.count
+}
+
+// Execute runs one cell and passes its outputs to emit, in order, one at a
+// time. What goroutines of the cell print later goes there too, until the next
+// Execute. When ctx ends the cell is interrupted. A failure of the cell is in
+// the Result; err says that no worker can be started, or is ErrClosed.
+func (nb *Notebook) Execute(ctx context.Context, req Request, emit func(Output)) (Result, error) {
+	if req.Silent {
+		emit = func(Output) {}
+	}
+	process, scope, err := nb.ready()
+	if err != nil {
+		return Result{}, err
+	}
+	process.Settle() // to the cell before, what it printed
+	nb.emitMu.Lock()
+	nb.emit = emit
+	nb.emitMu.Unlock()
+
+	n, count := nb.begin(req)
+	res := Result{Status: OK, Count: count}
+	c, err := scope.Check(n, req.Source)
+	if err != nil {
+		var wrong cell.Diagnostics
+		if !errors.As(err, &wrong) {
+			return nb.fail(res, plainFailure("CompileError", err.Error())), nil
+		}
+		return nb.fail(res, compileFailure(n, req.Source, wrong)), nil
+	}
+	done, err := process.Run(ctx, worker.Job{N: n, Source: req.Source})
+	if err != nil {
+		return nb.died(res, err)
+	}
+	if done.Failure == nil || done.Failure.Kind != "unsupported" {
+		scope.Commit(c)
+	}
+	switch {
+	case done.Failure != nil:
+		return nb.fail(res, nb.runFailure(*done.Failure)), nil
+	case done.Error != nil:
+		return nb.fail(res, nb.errorFailure(c, *done.Error)), nil
+	case done.Result != nil:
+		nb.send(Output{Type: ExecuteResult, Count: count, Data: done.Result})
+	}
+	return res, nil
+}
+
+// ready returns the worker and its scope, new ones if the worker died between
+// cells.
+func (nb *Notebook) ready() (*worker.Process, *cell.Scope, error) {
+	process, scope, closed := nb.current()
+	if closed {
+		return nil, nil, ErrClosed
+	}
+	select {
+	case <-process.Gone():
+		if err := nb.start(); err != nil {
+			return nil, nil, err
+		}
+		process, scope, _ = nb.current()
+	default:
+	}
+	return process, scope, nil
+}
+
+func (nb *Notebook) current() (*worker.Process, *cell.Scope, bool) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	return nb.process, nb.scope, nb.closed
+}
+
+// fail shows a failure and enters it in the result.
+func (nb *Notebook) fail(res Result, f failure) Result {
+	res.Status, res.EName, res.EValue, res.Traceback = Failed, f.name, f.value, f.traceback
+	nb.send(Output{Type: Error, EName: f.name, EValue: f.value, Traceback: f.traceback})
+	return res
+}
+
+// died reports a worker that ended in a cell, and starts the next one.
+func (nb *Notebook) died(res Result, err error) (Result, error) {
+	var death *worker.Death
+	if !errors.As(err, &death) {
+		return res, err
+	}
+	res.Lost = true
+	if err := nb.start(); err != nil && !errors.Is(err, ErrClosed) {
+		return res, fmt.Errorf("session: replace the worker that ended (%w): %w", death, err)
+	}
+	return nb.fail(res, deathFailure(death)), nil
+}
+
+// Close ends the worker and what it started. It may be called more than once,
+// and while a cell runs, which then fails.
+func (nb *Notebook) Close() error {
+	nb.mu.Lock()
+	nb.closed = true
+	process := nb.process
+	nb.mu.Unlock()
+	return process.Close()
+}

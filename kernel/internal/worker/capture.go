@@ -1,0 +1,197 @@
+package worker
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// flushEvery keeps streams under 30 messages a second: a Jupyter server
+	// drops what exceeds 1,000 iopub messages a second, and browsers suffer
+	// long before.
+	flushEvery = 35 * time.Millisecond
+	// flushFirst is how long the first output after a pause waits for
+	// company; a person does not notice.
+	flushFirst = 3 * time.Millisecond
+	// flushBytes is how much text one message holds before it is sent early.
+	flushBytes = 1 << 20
+	// maxOutput is how much text one cell may print; browsers cannot show
+	// more, and notebooks with more do not open.
+	maxOutput = 32 << 20
+)
+
+// capture turns what is read from the two pipes into few stream events: it
+// joins what comes close together, splits no UTF-8 sequence, and stops a cell
+// that prints without end from filling all memory. Its methods may be called
+// from any goroutine.
+type capture struct {
+	emit func(name, text string)
+
+	mu       sync.Mutex
+	segments []segment
+	tails    [2][]byte // the start of a rune whose rest has not come
+	bytes    int       // in segments
+	total    int       // of this cell
+	dropped  int       // of this cell, beyond maxOutput
+	last     time.Time // of the last flush
+	due      time.Time // of the next one; zero when nothing waits
+}
+
+type segment struct {
+	stream int // index of streamNames
+	text   []byte
+}
+
+var streamNames = [2]string{"stdout", "stderr"}
+
+// add takes bytes that were read from a stream.
+func (c *capture) add(stream int, data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room := maxOutput - c.total; len(data) > room {
+		c.dropped += len(data) - room
+		data = data[:room]
+	}
+	if len(data) == 0 {
+		return
+	}
+	c.total += len(data)
+	c.bytes += len(data)
+	if n := len(c.segments); n > 0 && c.segments[n-1].stream == stream {
+		c.segments[n-1].text = append(c.segments[n-1].text, data...)
+	} else {
+		text := append(c.tails[stream], data...)
+		c.tails[stream] = nil
+		c.segments = append(c.segments, segment{stream, text})
+	}
+	now := time.Now()
+	switch {
+	case c.bytes >= flushBytes:
+		c.flush(now, false)
+	case c.due.IsZero():
+		c.due = now.Add(flushFirst)
+		if next := c.last.Add(flushEvery); next.After(c.due) {
+			c.due = next
+		}
+	}
+}
+
+// wait returns how long until a flush is due, or a negative duration when
+// nothing waits.
+func (c *capture) wait(now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.due.IsZero() {
+		return -1
+	}
+	return max(c.due.Sub(now), 0)
+}
+
+// tick flushes if it is time.
+func (c *capture) tick(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.due.IsZero() && !now.Before(c.due) {
+		c.flush(now, false)
+	}
+}
+
+// end flushes all there is, incomplete runes too, as before a frame that must
+// come after them.
+func (c *capture) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flush(time.Now(), true)
+}
+
+// begin starts the count of a new cell.
+func (c *capture) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flush(time.Now(), true)
+	c.total, c.dropped = 0, 0
+}
+
+// note tells the user, at the end of a cell, what maxOutput left out.
+func (c *capture) note() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flush(time.Now(), true)
+	if c.dropped > 0 {
+		c.emit(streamNames[1], fmt.Sprintf("\n[output cut: the cell printed %d bytes more than the %d shown]\n", c.dropped, c.total))
+	}
+}
+
+// flush is called with mu held, and so is emit: events keep their order.
+func (c *capture) flush(now time.Time, all bool) {
+	segments := c.segments
+	if len(segments) > 2 { // many short ones: the rate counts more than their mixture
+		segments = join(segments)
+	}
+	c.segments, c.bytes, c.due = nil, 0, time.Time{}
+	for _, s := range segments {
+		text := s.text
+		if !all {
+			var tail []byte
+			text, tail = splitRune(text)
+			c.tails[s.stream] = tail
+		}
+		c.send(s.stream, text)
+	}
+	for stream, tail := range c.tails {
+		if all && len(tail) > 0 {
+			c.tails[stream] = nil
+			c.send(stream, tail)
+		}
+	}
+	c.last = now
+}
+
+func (c *capture) send(stream int, text []byte) {
+	if len(text) > 0 {
+		c.emit(streamNames[stream], validUTF8(text))
+	}
+}
+
+// validUTF8 replaces each byte that is no UTF-8 by U+FFFD.
+func validUTF8(text []byte) string {
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		b.WriteRune(r)
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// join puts the segments of each stream together, the stream that came first
+// before the other.
+func join(segments []segment) []segment {
+	first := segments[0].stream
+	joined := []segment{{stream: first}, {stream: 1 - first}}
+	for _, s := range segments {
+		to := &joined[(s.stream+first)%2]
+		to.text = append(to.text, s.text...)
+	}
+	return joined
+}
+
+// splitRune cuts an incomplete UTF-8 sequence off the end of text.
+func splitRune(text []byte) (whole, tail []byte) {
+	for i := 1; i <= min(utf8.UTFMax-1, len(text)); i++ {
+		b := text[len(text)-i]
+		if utf8.RuneStart(b) {
+			if !utf8.FullRune(text[len(text)-i:]) {
+				return text[:len(text)-i], append([]byte(nil), text[len(text)-i:]...)
+			}
+			break
+		}
+	}
+	return text, nil
+}

@@ -1,0 +1,15 @@
+// Package worker is the process that runs cells, seen from both of its ends.
+//
+// The parent starts a [Process] and asks it to Run cells; the child calls
+// [Serve]. Between them are one socket, over which frames travel (pipe.go),
+// and two pipes, which are the child's file descriptors 1 and 2: whatever
+// prints, Go or C, arrives.
+//
+// Order is kept by three rules. The child writes a cell's output before it
+// sends a frame. The parent, when a frame arrives, drains both pipes before it
+// reads the frame. And after a show frame the child waits for the parent's
+// acknowledgement, so that what it prints next cannot overtake the display.
+//
+// The child lives no longer than its parent: the socket ends with it, and the
+// kernel (PR_SET_PDEATHSIG) kills what does not notice.
+package worker

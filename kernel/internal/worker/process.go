@@ -1,0 +1,281 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// grace is how long an interrupted cell may take to stop. Interpreted code
+// stops at once; a call of compiled code that does not look at its context
+// cannot be stopped but by ending the worker.
+const grace = 2 * time.Second
+
+// Options says how to start a worker. Command is required.
+type Options struct {
+	Command []string
+	Dir     string   // default: the current directory
+	Env     []string // default: this process's
+	Log     *slog.Logger
+
+	// Stream and Show get what the child prints and shows, also between
+	// jobs, in order, from one goroutine at a time. They must not call the
+	// Process.
+	Stream func(name, text string)
+	Show   func(Show)
+}
+
+// Process is a running worker.
+type Process struct {
+	opts    Options
+	cmd     *exec.Cmd
+	sock    *os.File
+	capture *capture
+
+	writeMu sync.Mutex // a frame is written whole
+	hello   chan Hello // one, then closed
+	done    chan Done
+	stderr  tail
+
+	gone  chan struct{} // closed when the child has been waited for
+	death error         // why; valid once gone is closed
+}
+
+// Death is the error of a job whose worker ended.
+type Death struct {
+	Cause    string // "killed", "exit status 2", ...
+	Detail   string // what the Go runtime said last, "fatal error: ..."; may be empty
+	Unending bool   // we killed it: it did not stop when interrupted
+}
+
+func (d *Death) Error() string {
+	msg := "worker: run cell: the worker process ended: " + d.Cause
+	if d.Detail != "" {
+		msg += ": " + d.Detail
+	}
+	return msg
+}
+
+// Start starts a worker. The child says itself when it is ready; Run waits for
+// that.
+func Start(opts Options) (*Process, error) {
+	if len(opts.Command) == 0 {
+		return nil, errors.New("worker: start: no command")
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &Process{
+		opts:    opts,
+		hello:   make(chan Hello, 1),
+		done:    make(chan Done, 1),
+		gone:    make(chan struct{}),
+		capture: &capture{emit: opts.Stream},
+	}
+	ends, err := openEnds()
+	if err != nil {
+		return nil, fmt.Errorf("worker: start: %w", err)
+	}
+	cmd := exec.Command(opts.Command[0], opts.Command[1:]...)
+	cmd.Dir = opts.Dir
+	cmd.Env = opts.Env
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	// A crash's message is for the user, who knows no goroutine of ours.
+	cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "GOTRACEBACK=none")
+	cmd.Stdout, cmd.Stderr = ends.childOut, ends.childErr
+	cmd.ExtraFiles = []*os.File{ends.childSock} // becomes fd 3
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:   true, // Ctrl-C in a terminal is for the parent, which interrupts
+		Pdeathsig: syscall.SIGKILL,
+	}
+	err = cmd.Start()
+	ends.closeChild()
+	if err != nil {
+		ends.closeParent()
+		return nil, fmt.Errorf("worker: start: %w", err)
+	}
+	p.cmd, p.sock = cmd, ends.sock
+	go p.read(ends)
+	return p, nil
+}
+
+// Pid is the child's process id, which is also its process group's.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Gone is closed when the child has ended.
+func (p *Process) Gone() <-chan struct{} { return p.gone }
+
+// Settle passes on what was printed so far, and starts a new cell's count of
+// output. What comes later belongs to the next Run.
+func (p *Process) Settle() { p.capture.begin() }
+
+// Run runs one cell; only one at a time. When ctx is cancelled the cell is
+// interrupted, and if it goes on for two seconds the worker is killed. All
+// that the cell printed and showed has been passed on when Run returns. If
+// the worker ended, err is a *Death.
+func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
+	if err := p.ready(ctx); err != nil {
+		return Done{}, err
+	}
+	if err := p.write(kindRun, job); err != nil {
+		if errors.Is(err, errWrite) {
+			<-p.gone
+			return Done{}, p.death
+		}
+		return Done{}, err
+	}
+	var deadline <-chan time.Time
+	cancelled, unending := ctx.Done(), false
+	for {
+		select {
+		case d := <-p.done:
+			if d.N == job.N {
+				return d, nil
+			}
+		case <-p.gone:
+			select { // the child may have answered before it ended
+			case d := <-p.done:
+				if d.N == job.N {
+					return d, nil
+				}
+			default:
+			}
+			var death *Death
+			if errors.As(p.death, &death) && unending {
+				death.Unending = true
+			}
+			return Done{}, p.death
+		case <-cancelled:
+			cancelled = nil
+			p.write(kindInterrupt, interruptFrame{job.N}) // if the child is gone, that is seen above
+			timer := time.NewTimer(grace)
+			defer timer.Stop()
+			deadline = timer.C
+		case <-deadline:
+			unending = true
+			p.Kill()
+		}
+	}
+}
+
+// ready waits for the child's hello.
+func (p *Process) ready(ctx context.Context) error {
+	select {
+	case h, ok := <-p.hello:
+		if ok && h.Error != "" {
+			return fmt.Errorf("worker: start: %s", h.Error)
+		}
+		if !ok { // said before
+			select {
+			case <-p.gone:
+				return p.death
+			default:
+			}
+		}
+		return nil
+	case <-p.gone:
+		return p.death
+	case <-ctx.Done():
+		return fmt.Errorf("worker: start: %w", ctx.Err())
+	}
+}
+
+// Kill ends the child and what it started, at once.
+func (p *Process) Kill() {
+	syscall.Kill(-p.Pid(), syscall.SIGKILL)
+}
+
+// Close ends the child and waits for it. It may be called more than once.
+func (p *Process) Close() error {
+	select {
+	case <-p.gone:
+		return nil
+	default:
+	}
+	syscall.Shutdown(int(p.sock.Fd()), syscall.SHUT_WR) // the child reads EOF and ends
+	select {
+	case <-p.gone:
+	case <-time.After(grace):
+		p.Kill()
+		<-p.gone
+	}
+	return nil
+}
+
+var errWrite = errors.New("worker: write frame: the worker process is gone")
+
+func (p *Process) write(k kind, v any) error {
+	frame, err := encodeFrame(k, v)
+	if err != nil {
+		return err
+	}
+	p.writeMu.Lock()
+	defer p.writeMu.Unlock()
+	if _, err := p.sock.Write(frame); err != nil {
+		return fmt.Errorf("%w: %w", errWrite, err)
+	}
+	return nil
+}
+
+// finish waits for the child once its socket has ended, and says what it
+// died of.
+func (p *Process) finish() {
+	killed := make(chan struct{})
+	timer := time.AfterFunc(grace, func() { p.Kill(); close(killed) }) // it closed the socket and lives on
+	for {
+		err := unix.Waitid(unix.P_PID, p.Pid(), nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if !timer.Stop() {
+		<-killed
+	}
+	p.Kill() // what the child started: as long as the child is a zombie its group is no other's
+	p.cmd.Wait()
+	p.sock.Close()
+	death := &Death{Cause: p.cmd.ProcessState.String(), Detail: p.stderr.reason()}
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		death.Cause = status.Signal().String()
+	}
+	p.death = death
+	p.capture.note()
+	close(p.gone)
+}
+
+// tail remembers the last bytes of stderr, where a crash is explained.
+type tail struct{ text []byte }
+
+func (t *tail) add(data []byte) {
+	const keep = 4096
+	t.text = append(t.text, data...)
+	if len(t.text) > 2*keep {
+		t.text = append(t.text[:0], t.text[len(t.text)-keep:]...)
+	}
+}
+
+// reason returns the line by which the Go runtime or the C library says why
+// it gives up.
+func (t *tail) reason() string {
+	var found string
+	for line := range strings.Lines(string(t.text)) {
+		line = strings.TrimSpace(line)
+		for _, mark := range []string{"fatal error: ", "panic: ", "SIGSEGV: ", "SIGABRT: ", "SIGBUS: ", "SIGFPE: ", "SIGILL: ", "GGML_ASSERT", "terminate called"} {
+			if strings.Contains(line, mark) {
+				found = strings.ToValidUTF8(line, "\uFFFD")
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,182 @@
+package worker
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ends are the parent's and the child's ends of the socket and the two pipes.
+type ends struct {
+	sock                          *os.File
+	out                           [2]int // the pipes' reading ends, non-blocking
+	childSock, childOut, childErr *os.File
+}
+
+// pipeSize is asked of the system for each pipe, so that a cell that prints
+// much seldom waits. It is Linux's default limit.
+const pipeSize = 1 << 20
+
+func openEnds() (ends, error) {
+	var e ends
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return e, os.NewSyscallError("socketpair", err)
+	}
+	e.sock, e.childSock = os.NewFile(uintptr(pair[0]), "worker"), os.NewFile(uintptr(pair[1]), "parent")
+	child := []**os.File{&e.childOut, &e.childErr}
+	for i := range e.out {
+		e.out[i] = -1
+	}
+	for i := range e.out {
+		var fds [2]int
+		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+			e.closeChild()
+			e.closeParent()
+			return e, os.NewSyscallError("pipe2", err)
+		}
+		unix.SetNonblock(fds[0], true)
+		unix.FcntlInt(uintptr(fds[0]), unix.F_SETPIPE_SZ, pipeSize) // as it comes
+		e.out[i], *child[i] = fds[0], os.NewFile(uintptr(fds[1]), streamNames[i])
+	}
+	return e, nil
+}
+
+func (e *ends) closeChild() {
+	for _, f := range []*os.File{e.childSock, e.childOut, e.childErr} {
+		f.Close() // of a nil *os.File: an error, no panic
+	}
+}
+
+func (e *ends) closeParent() {
+	e.sock.Close()
+	for _, fd := range e.out {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// read moves all that comes from the child, until the child is gone.
+func (p *Process) read(e ends) {
+	r := reader{p: p, ends: e, frames: bufio.NewReaderSize(e.sock, 64<<10), buf: make([]byte, 256<<10)}
+	r.loop()
+	for i := range r.out {
+		r.drain(i) // what it printed last
+		unix.Close(r.out[i])
+	}
+	p.finish()
+}
+
+// reader is the one goroutine that reads a child's three descriptors. It
+// polls them itself: only so can it look at the pipes after it has seen that
+// a frame is there.
+type reader struct {
+	p *Process
+	ends
+	frames *bufio.Reader
+	buf    []byte
+	hellod bool
+}
+
+func (r *reader) loop() {
+	sock := int32(r.sock.Fd())
+	fds := []unix.PollFd{{Fd: sock, Events: unix.POLLIN}, {Fd: int32(r.out[0]), Events: unix.POLLIN}, {Fd: int32(r.out[1]), Events: unix.POLLIN}}
+	for {
+		timeout := -1
+		if wait := r.p.capture.wait(time.Now()); wait >= 0 {
+			timeout = int((wait + time.Millisecond - 1) / time.Millisecond)
+		}
+		if r.frames.Buffered() > 0 {
+			timeout = 0
+		}
+		_, err := unix.Poll(fds, timeout)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+		frame := r.frames.Buffered() > 0 || fds[0].Revents != 0
+		for i := range r.out {
+			if frame || fds[i+1].Revents != 0 {
+				if r.drain(i) {
+					fds[i+1].Fd = -1 // closed by the child: no longer polled
+				}
+			}
+		}
+		r.p.capture.tick(time.Now())
+		if frame {
+			if err := r.frame(); err != nil {
+				if !errors.Is(err, io.EOF) {
+					r.p.opts.Log.Warn("worker: broken pipe protocol", "err", err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// drain reads what is in a pipe now, and reports whether it has ended. When
+// more comes all the time, it returns to let frames have their turn.
+func (r *reader) drain(stream int) (ended bool) {
+	for range 64 {
+		n, err := unix.Read(r.out[stream], r.buf)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil: // EAGAIN: empty
+			return false
+		case n == 0:
+			return true
+		}
+		r.p.capture.add(stream, r.buf[:n])
+		if stream == 1 {
+			r.p.stderr.add(r.buf[:n])
+		}
+	}
+	return false
+}
+
+// frame reads one frame and acts on it.
+func (r *reader) frame() error {
+	k, payload, err := readFrame(r.frames)
+	if err != nil {
+		return err
+	}
+	switch k {
+	case kindHello:
+		var h Hello
+		if err := decodeFrame(k, payload, &h); err != nil {
+			return err
+		}
+		if !r.hellod {
+			r.hellod = true
+			r.p.hello <- h
+			close(r.p.hello)
+		}
+	case kindShow:
+		var s Show
+		if err := decodeFrame(k, payload, &s); err != nil {
+			return err
+		}
+		r.p.capture.end()
+		r.p.opts.Show(s)
+		return r.p.write(kindAck, nil)
+	case kindDone:
+		var d Done
+		if err := decodeFrame(k, payload, &d); err != nil {
+			return err
+		}
+		r.p.capture.note()
+		select {
+		case r.p.done <- d:
+		default: // nobody asked for it
+			r.p.opts.Log.Warn("worker: unexpected end of a job", "n", d.N)
+		}
+	default:
+		return errFrame
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync"
+	"syscall"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/display"
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/nb"
+)
+
+// Scope checks cells against the names of earlier ones.
+type Scope interface {
+	Check(n int, source string) (*cell.Cell, error)
+	Commit(c *cell.Cell)
+}
+
+// socketFD is where a child finds its socket.
+const socketFD = 3
+
+// maxStack ends an endless recursion before it has eaten the machine's
+// memory. Go's own limit is 1 GB.
+const maxStack = 256 << 20
+
+// Serve is the child: it opens a scope and an engine and runs the cells that
+// the parent sends, until the parent hangs up. Then it returns, also while a
+// cell runs; the caller ends the process.
+func Serve(open func() (Scope, engine.Engine, error)) error {
+	// An interrupt comes as a frame. A signal is for the parent, whatever
+	// process group it was sent to.
+	signal.Ignore(syscall.SIGINT)
+	os.Unsetenv("GOTRACEBACK") // was for us, not for what cells start
+	debug.SetMaxStack(maxStack)
+	sock := os.NewFile(socketFD, "parent")
+	if _, err := sock.Stat(); err != nil {
+		return errors.New("worker: serve: no parent on descriptor 3: this process is started by the kernel")
+	}
+	syscall.CloseOnExec(socketFD)
+
+	s := &server{sock: sock, ack: make(chan struct{}, 1), jobs: make(chan Job, 1)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	go s.work(open)
+	return s.read()
+}
+
+type server struct {
+	sock *os.File
+	ack  chan struct{}
+	jobs chan Job
+
+	showMu  sync.Mutex // one Show waits for its acknowledgement
+	writeMu sync.Mutex // a frame is written whole
+
+	mu     sync.Mutex // guards what follows
+	n      int        // the running job; 0 for none
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// read handles the parent's frames.
+func (s *server) read() error {
+	r := bufio.NewReader(s.sock)
+	for {
+		k, payload, err := readFrame(r)
+		if err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+				return nil // the parent hung up or died
+			}
+			return fmt.Errorf("worker: serve: %w", err)
+		}
+		switch k {
+		case kindRun:
+			var j Job
+			if err := decodeFrame(k, payload, &j); err != nil {
+				return err
+			}
+			s.begin(j.N) // before the next frame, which may interrupt it
+			s.jobs <- j
+		case kindInterrupt:
+			var i interruptFrame
+			if err := decodeFrame(k, payload, &i); err != nil {
+				return err
+			}
+			s.interrupt(i.N)
+		case kindAck:
+			s.ack <- struct{}{}
+		}
+	}
+}
+
+func (s *server) begin(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n = n
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+}
+
+func (s *server) interrupt(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.n == n {
+		s.cancel()
+	}
+}
+
+// work runs jobs, one at a time.
+func (s *server) work(open func() (Scope, engine.Engine, error)) {
+	scope, eng, err := open()
+	if err != nil {
+		s.write(kindHello, Hello{Error: err.Error()})
+		return
+	}
+	nb.Attach(host{s})
+	s.write(kindHello, Hello{})
+	for j := range s.jobs {
+		s.mu.Lock()
+		ctx := s.ctx
+		s.mu.Unlock()
+		s.finish(run(ctx, scope, eng, j))
+	}
+}
+
+// finish sends d; if its result cannot travel, it says so in its place.
+func (s *server) finish(d Done) {
+	s.mu.Lock()
+	s.n = 0
+	s.mu.Unlock()
+	if err := s.write(kindDone, d); err != nil && !errors.Is(err, errWrite) {
+		d.Result = map[string]any{"text/plain": fmt.Sprintf("(the value cannot be shown: %v)", err)}
+		s.write(kindDone, d)
+	}
+}
+
+func run(ctx context.Context, scope Scope, eng engine.Engine, j Job) Done {
+	c, err := scope.Check(j.N, j.Source)
+	if err != nil { // the parent has checked: its scope and ours differ
+		return Done{N: j.N, Failure: &Failure{Kind: string(engine.Unsupported), Message: err.Error()}}
+	}
+	out := eng.Run(ctx, c)
+	if out.Failure == nil || out.Failure.Kind != engine.Unsupported {
+		scope.Commit(c)
+	}
+	return done(j.N, out)
+}
+
+func done(n int, out engine.Outcome) Done {
+	d := Done{N: n}
+	if f := out.Failure; f != nil {
+		d.Failure = &Failure{Kind: string(f.Kind), Message: f.Message}
+		for _, at := range f.Frames {
+			d.Failure.Frames = append(d.Failure.Frames, Frame(at))
+		}
+		return d
+	}
+	if message, failed := display.Failure(out.Values); failed {
+		d.Error = &message
+		return d
+	}
+	d.Result = display.Result(out.Values)
+	return d
+}
+
+func (s *server) write(k kind, v any) error {
+	frame, err := encodeFrame(k, v)
+	if err != nil {
+		return err
+	}
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	if _, err := s.sock.Write(frame); err != nil {
+		return fmt.Errorf("%w: %w", errWrite, err)
+	}
+	return nil
+}
+
+// host shows what cells ask nb to show.
+type host struct{ s *server }
+
+func (h host) Show(v any, id string, update bool) {
+	bundle := maps.Clone(display.Of(v))
+	show := Show{Op: "display", ID: id, Data: bundle}
+	if update {
+		show.Op = "update"
+	}
+	h.send(show)
+}
+
+func (h host) Clear(wait bool) { h.send(Show{Op: "clear", Wait: wait}) }
+
+func (h host) Context() context.Context {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	return h.s.ctx
+}
+
+// send waits until the parent has forwarded the frame, so that what the cell
+// prints next comes after it.
+func (h host) send(show Show) {
+	h.s.showMu.Lock()
+	defer h.s.showMu.Unlock()
+	err := h.s.write(kindShow, show)
+	if err != nil && !errors.Is(err, errWrite) {
+		show.Data = map[string]any{"text/plain": fmt.Sprintf("(cannot be shown: %v)", err)}
+		err = h.s.write(kindShow, show)
+	}
+	if err == nil {
+		<-h.s.ack
+	}
+}
