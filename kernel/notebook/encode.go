@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Encode writes the notebook as Jupyter's own writer does.
@@ -83,13 +84,31 @@ func inLines(mime string) bool {
 	return strings.HasPrefix(mime, "text/") || mime == "application/javascript" || mime == "image/svg+xml"
 }
 
-// lines cuts text behind each newline.
+// lines cuts text where Python's str.splitlines does, which cut it in the
+// files that Jupyter wrote. Nothing is lost: the ends stay on their lines.
 func lines(text string) []string {
-	out := strings.SplitAfter(text, "\n")
-	if last := len(out) - 1; out[last] == "" {
-		out = out[:last]
+	out := []string{}
+	for text != "" {
+		n := strings.IndexFunc(text, endsLine)
+		if n < 0 {
+			return append(out, text)
+		}
+		_, size := utf8.DecodeRuneInString(text[n:])
+		if strings.HasPrefix(text[n:], "\r\n") {
+			size = 2
+		}
+		out = append(out, text[:n+size])
+		text = text[n+size:]
 	}
 	return out
+}
+
+func endsLine(r rune) bool {
+	switch r {
+	case '\n', '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
+		return true
+	}
+	return false
 }
 
 func count(n int) any {
