@@ -1,0 +1,292 @@
+package plot
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/branchbook/branchbook/lib/llm"
+)
+
+// CandidatesOptions says how Candidates draws. The zero value draws the
+// twelve most probable candidates, 720 pixels wide.
+type CandidatesOptions struct {
+	Title string // replaces one that names the step
+	// Max is how many candidates to show, by base probability; the chosen one
+	// is always among them. Zero means 12.
+	Max   int
+	Width int // CSS pixels; zero means 720, at least 480
+}
+
+// Candidates draws how the sampler weighed the candidates of one step, counted
+// from 0: for each a bar for its probability p under the model, for p^α and
+// for p^α·ζ, from which the sampler drew, the last with whiskers of one
+// standard error. All three are normalised over the step's candidates. The
+// chosen candidate is marked. In a live chart, pointing at a bar tells the
+// rest.
+//
+// A step outside the record is an error. A probability that is no finite
+// number has no bar, and its value is written in the bar's place.
+func Candidates(rec llm.Record, step int, opt CandidatesOptions) (Figure, error) {
+	if step < 0 || step >= len(rec.Steps) {
+		return Figure{}, fmt.Errorf("plot: draw candidates of step %d: record has %s", step, stepsHeld(len(rec.Steps)))
+	}
+	v := newCandidateView(rec, step, opt)
+	f := Figure{
+		kind:   "candidates",
+		title:  v.title,
+		width:  v.width,
+		height: v.height(),
+		text:   v.text(),
+		table:  v.table(),
+		static: v.draw,
+	}
+	f.option = v.option()
+	return f.finish()
+}
+
+func stepsHeld(n int) string {
+	switch n {
+	case 0:
+		return "no steps"
+	case 1:
+		return "one step, 0"
+	}
+	return fmt.Sprintf("steps 0 to %d", n-1)
+}
+
+// A candidateView is what all forms of the figure show.
+type candidateView struct {
+	title, subtitle string
+	notes           []string
+	step            llm.StepRecord
+	rows            []candidateRow
+	series          [3]string // names of the bars
+	width           int
+	end             float64 // of the axis, which begins at 0
+	tick            float64 // from one tick to the next
+}
+
+type candidateRow struct {
+	llm.Candidate
+	label  string // quoted, cut
+	full   string // quoted
+	chosen bool
+}
+
+// values returns the heights of the row's bars.
+func (r candidateRow) values() [3]float64 { return [3]float64{r.Base, r.Power, r.Prob} }
+
+// labelChars is how much of a token stands beside its bars.
+const labelChars = 18
+
+func newCandidateView(rec llm.Record, step int, opt CandidatesOptions) candidateView {
+	s := rec.Steps[step]
+	v := candidateView{
+		title: opt.Title,
+		step:  s,
+		width: opt.Width,
+	}
+	if v.title == "" {
+		v.title = fmt.Sprintf("Candidates at step %d", step)
+		if before := contextBefore(rec, step); before != "" {
+			v.title += ", after " + before
+		}
+	}
+	if v.width == 0 {
+		v.width = 720
+	}
+	v.width = max(v.width, 480)
+	limit := opt.Max
+	if limit <= 0 {
+		limit = 12
+	}
+
+	ahead, found := false, false
+	for i, c := range s.Candidates {
+		r := candidateRow{
+			Candidate: c,
+			label:     quote(c.Piece, c.Token, c.End, labelChars),
+			full:      quote(c.Piece, c.Token, c.End, 200),
+			chosen:    c.Token == s.Token,
+		}
+		ahead = ahead || c.LogZeta != 0 || c.ESS != 0 || c.ProbSE != 0
+		found = found || r.chosen
+		if i < limit || r.chosen {
+			v.rows = append(v.rows, r)
+		}
+	}
+	v.series = [3]string{"p", "p^α", "p^α·ζ"}
+	if !ahead {
+		v.series[2] = "drawn from"
+	}
+	v.subtitle = v.summary(rec, step)
+	v.end, v.tick = v.axis()
+
+	if n := len(s.Candidates) - len(v.rows); n > 0 {
+		v.notes = append(v.notes, fmt.Sprintf("%d further candidates are not shown", n))
+	}
+	switch {
+	case len(s.Candidates) == 0:
+		v.notes = append(v.notes, "the record holds no candidates for this step")
+	case !found:
+		v.notes = append(v.notes, fmt.Sprintf("the chosen token %s is not among the candidates", quote(s.Piece, s.Token, isEnd(rec, step), 40)))
+	}
+	return v
+}
+
+// summary says in one line what was chosen, and how.
+func (v candidateView) summary(rec llm.Record, step int) string {
+	parts := []string{"chosen: " + quote(v.step.Piece, v.step.Token, isEnd(rec, step), 24)}
+	if a, ok := rec.Params["alpha"]; ok {
+		parts = append(parts, "α = "+strconv.FormatFloat(a, 'g', 4, 64))
+	}
+	if v.step.ESS != 0 {
+		parts = append(parts, "smallest ESS "+number(v.step.ESS))
+	}
+	if v.step.Truncated != 0 {
+		parts = append(parts, "p outside the candidates "+number(v.step.Truncated))
+	}
+	if v.step.Clamped != 0 {
+		parts = append(parts, "clamped "+number(v.step.Clamped))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// contextBefore quotes the end of the text before a step.
+func contextBefore(rec llm.Record, step int) string {
+	var text []byte
+	for i := step - 1; i >= 0 && len(text) < 120; i-- {
+		text = append(append([]byte(nil), rec.Steps[i].Piece...), text...)
+	}
+	if len(text) == 0 {
+		text = []byte(rec.Prompt)
+	}
+	const limit = 28
+	cut := false
+	for utf8.RuneCount(text) > limit {
+		_, n := utf8.DecodeRune(text)
+		text, cut = text[n:], true
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	q := quote(text, 0, false, 4*limit)
+	if cut {
+		q = `"…` + q[1:]
+	}
+	return q
+}
+
+// axis returns the right end of the axis, with room for the longest bar and
+// its whisker, and the distance between ticks, of which there are two to six.
+func (v candidateView) axis() (end, tick float64) {
+	top := 0.0
+	for _, r := range v.rows {
+		for _, x := range r.values() {
+			if finite(x) {
+				top = max(top, x)
+			}
+		}
+		if _, hi, ok := r.whisker(); ok {
+			top = max(top, hi)
+		}
+	}
+	if top <= 0 {
+		return 1, 0.2
+	}
+	tick = math.Pow(10, math.Floor(math.Log10(top))) / 5
+	for top/tick > 5.5 {
+		tick *= 2.5
+		if top/tick > 5.5 {
+			tick *= 2
+		}
+	}
+	return math.Ceil(top/tick-1e-9) * tick, tick
+}
+
+// whisker returns the ends of the whisker on the last bar: one standard error
+// to each side, not below 0.
+func (r candidateRow) whisker() (lo, hi float64, ok bool) {
+	if !finite(r.Prob) || !finite(r.ProbSE) || r.ProbSE <= 0 {
+		return 0, 0, false
+	}
+	return max(r.Prob-r.ProbSE, 0), r.Prob + r.ProbSE, true
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// bar returns the length of a bar for x; false if there is none to draw.
+func bar(x float64) (float64, bool) { return max(x, 0), finite(x) }
+
+// details says in HTML all that is known of a candidate. Its braces are
+// written so that ECharts finds no template in them.
+func (r candidateRow) details(series [3]string) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		fmt.Fprintf(&b, `<tr><td style="padding-right:1em">%s</td><td style="text-align:right">%s</td></tr>`,
+			html.EscapeString(name), html.EscapeString(value))
+	}
+	fmt.Fprintf(&b, `<b style="unicode-bidi:isolate">%s</b> · id %d`, html.EscapeString(r.full), r.Token)
+	if r.chosen {
+		b.WriteString(" · chosen")
+	}
+	b.WriteString(`<table style="margin-top:4px">`)
+	for i, x := range r.values() {
+		value := number(x)
+		if i == 2 && r.ProbSE != 0 {
+			value += " ± " + number(r.ProbSE)
+		}
+		line(series[i], value)
+	}
+	line("log p of the model", number(r.LogProb))
+	line("log ζ", number(r.LogZeta))
+	line("ESS", number(r.ESS))
+	b.WriteString("</table>")
+	return strings.NewReplacer("{", "&#123;", "}", "&#125;").Replace(b.String())
+}
+
+func (v candidateView) table() table {
+	t := table{columns: []string{"token", "piece", "chosen", "end", "log_prob", "p", "p_alpha", "p_alpha_zeta", "p_alpha_zeta_se", "log_zeta", "ess"}}
+	for _, c := range v.step.Candidates {
+		t.rows = append(t.rows, []any{int(c.Token), quote(c.Piece, c.Token, c.End, math.MaxInt32), c.Token == v.step.Token, c.End,
+			c.LogProb, c.Base, c.Power, c.Prob, c.ProbSE, c.LogZeta, c.ESS})
+	}
+	return t
+}
+
+// text draws the figure with characters.
+func (v candidateView) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n\n", v.title, v.subtitle)
+	if len(v.rows) > 0 {
+		fmt.Fprintf(&b, "  %-22s %9s %9s %9s %9s\n", "token", v.series[0], v.series[1], v.series[2], "±")
+	}
+	for _, r := range v.rows {
+		mark := " "
+		if r.chosen {
+			mark = ">"
+		}
+		pad := strings.Repeat(" ", max(0, 22-utf8.RuneCountInString(r.label)))
+		se := ""
+		if r.ProbSE != 0 {
+			se = number(r.ProbSE)
+		}
+		fmt.Fprintf(&b, "%s %s%s %9s %9s %9s %9s %s\n", mark, r.label, pad, number(r.Base), number(r.Power), number(r.Prob), se, textBar(r.Prob, v.end))
+	}
+	for _, n := range v.notes {
+		fmt.Fprintf(&b, "(%s)\n", n)
+	}
+	return b.String()
+}
+
+// textBar draws x of end with up to 20 blocks.
+func textBar(x, end float64) string {
+	if !finite(x) || x <= 0 {
+		return ""
+	}
+	return strings.Repeat("█", min(int(math.Round(20*x/end)), 20))
+}

@@ -1,0 +1,172 @@
+package plot
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"codeberg.org/go-fonts/dejavu/dejavusans"
+	"codeberg.org/go-fonts/dejavu/dejavusansbold"
+	"codeberg.org/go-fonts/dejavu/dejavusansmono"
+	xfont "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+)
+
+const (
+	mono font.Typeface = "DejaVu Sans Mono"
+	sans font.Typeface = "DejaVu Sans"
+)
+
+// fonts parses the embedded fonts once.
+var fonts = sync.OnceValue(func() *font.Cache {
+	parse := func(ttf []byte) *opentype.Font {
+		f, err := opentype.Parse(ttf)
+		if err != nil {
+			panic("plot: parse an embedded font: " + err.Error())
+		}
+		return f
+	}
+	return font.NewCache(font.Collection{
+		{Font: font.Font{Typeface: mono}, Face: parse(dejavusansmono.TTF)},
+		{Font: font.Font{Typeface: sans}, Face: parse(dejavusans.TTF)},
+		{Font: font.Font{Typeface: sans, Weight: xfont.WeightBold}, Face: parse(dejavusansbold.TTF)},
+	})
+})
+
+// textFont returns a font of n CSS pixels.
+func textFont(face font.Typeface, n int) font.Font {
+	return font.Font{Typeface: face, Size: px(n)}
+}
+
+// outlines draws text as filled outlines, so that a picture looks the same in
+// every format and needs no font where it is read. A character that the font
+// lacks is taken from DejaVu Sans, or drawn as its escape: never as an empty
+// box. Text is laid out from left to right, letter by letter.
+//
+// It is gonum/plot's text.Handler.
+type outlines struct{}
+
+var _ text.Handler = outlines{}
+
+func (outlines) Cache() *font.Cache { return fonts() }
+
+func (outlines) Extents(f font.Font) font.Extents {
+	face := fonts().Lookup(f, f.Size)
+	return face.Extents()
+}
+
+func (outlines) Lines(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
+
+func (o outlines) Box(s string, f font.Font) (width, height, depth vg.Length) {
+	e := o.Extents(f)
+	width, _ = layout(s, f)
+	return width, e.Ascent, e.Descent
+}
+
+// Draw draws s with its first baseline placed as text.Plain does.
+func (o outlines) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
+	lines := o.Lines(s)
+	c.Push()
+	defer c.Pop()
+	c.Translate(pt)
+	c.Rotate(sty.Rotation)
+	y := sty.Height(s)*vg.Length(sty.YAlign) - o.Extents(sty.Font).Ascent + vg.Length(len(lines))*sty.Font.Size
+	for _, line := range lines {
+		o.baseline(c, line, sty, vg.Point{Y: y})
+		y -= sty.Font.Size
+	}
+}
+
+// baseline draws one line whose baseline goes through pt.
+func (outlines) baseline(c vg.Canvas, line string, sty text.Style, pt vg.Point) {
+	width, glyphs := layout(line, sty.Font)
+	pt.X += vg.Length(sty.XAlign) * width
+	var path vg.Path
+	for _, g := range glyphs {
+		path = g.appendTo(path, pt.X, pt.Y)
+	}
+	if len(path) > 0 {
+		c.SetColor(sty.Color)
+		c.Fill(path)
+	}
+}
+
+// A glyph is a character's outline at its place on the line.
+type glyph struct {
+	segments sfnt.Segments
+	x        vg.Length
+	scale    vg.Length // length of a unit of segments
+}
+
+// layout places the glyphs of one line.
+func layout(s string, f font.Font) (width vg.Length, glyphs []glyph) {
+	var buf sfnt.Buffer
+	for _, r := range drawable(s) {
+		face, index := lookup(&buf, f, r)
+		units := face.UnitsPerEm()
+		ppem := fixed.I(int(units))
+		scale := f.Size / vg.Length(units) / 64 // segments are in 1/64 unit
+		if segments, err := face.LoadGlyph(&buf, index, ppem, nil); err == nil && len(segments) > 0 {
+			glyphs = append(glyphs, glyph{append(sfnt.Segments(nil), segments...), width, scale})
+		}
+		if advance, err := face.GlyphAdvance(&buf, index, ppem, xfont.HintingNone); err == nil {
+			width += vg.Length(advance) * scale
+		}
+	}
+	return width, glyphs
+}
+
+// lookup finds a font with a glyph for r: f, or else DejaVu Sans.
+func lookup(buf *sfnt.Buffer, f font.Font, r rune) (*opentype.Font, sfnt.GlyphIndex) {
+	face := fonts().Lookup(f, f.Size).Face
+	index, err := face.GlyphIndex(buf, r)
+	if err != nil || index == 0 {
+		face = fonts().Lookup(font.Font{Typeface: sans}, f.Size).Face
+		index, _ = face.GlyphIndex(buf, r) // an error gives 0, no glyph
+	}
+	return face, index
+}
+
+// drawable returns s with an escape for each character that has no glyph.
+func drawable(s string) string {
+	var buf sfnt.Buffer
+	var b strings.Builder
+	for _, r := range s {
+		if _, index := lookup(&buf, font.Font{Typeface: mono}, r); index == 0 {
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// appendTo appends the outline with its origin at (x, y) on the line.
+func (g glyph) appendTo(p vg.Path, x, y vg.Length) vg.Path {
+	at := func(q fixed.Point26_6) vg.Point { // fonts count y downwards
+		return vg.Point{X: x + g.x + vg.Length(q.X)*g.scale, Y: y - vg.Length(q.Y)*g.scale}
+	}
+	for i, s := range g.segments {
+		a := s.Args
+		switch s.Op {
+		case sfnt.SegmentOpMoveTo:
+			if i > 0 {
+				p.Close()
+			}
+			p.Move(at(a[0]))
+		case sfnt.SegmentOpLineTo:
+			p.Line(at(a[0]))
+		case sfnt.SegmentOpQuadTo:
+			p.QuadTo(at(a[0]), at(a[1]))
+		case sfnt.SegmentOpCubeTo:
+			p.CubeTo(at(a[0]), at(a[1]), at(a[2]))
+		}
+	}
+	p.Close()
+	return p
+}
