@@ -1,5 +1,7 @@
 package notebook
 
+import "slices"
+
 // Notebook is a notebook of format 4.
 type Notebook struct {
 	Cells    []Cell
@@ -75,4 +77,10 @@ func (nb *Notebook) Language() string {
 		}
 	}
 	return ""
+}
+
+// Tagged reports whether the cell's metadata has the tag.
+func (c *Cell) Tagged(tag string) bool {
+	tags, _ := c.Metadata["tags"].([]any)
+	return slices.Contains(tags, any(tag))
 }
