@@ -9,7 +9,6 @@ import (
 	"go/types"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -39,12 +38,12 @@ func (s *Scope) Check(n int, source string) (*Cell, error) {
 	k.resolveImports()
 	c := k.round(nil)
 	if early := k.early(c); len(early) > 0 && len(sp.diags) == 0 {
-		k.forget(c)
+		k.forget()
 		k.errs = nil
 		c = k.round(early)
 	}
 	if d := k.diagnose(c); len(d) > 0 {
-		k.forget(c)
+		k.forget()
 		return nil, d
 	}
 	k.finish(c)
@@ -66,6 +65,8 @@ type check struct {
 	files []*token.File
 	decls *ast.File
 	errs  []error                       // of the parser or the type checker
+	loose bool                          // check what does not parse, too
+	cell  *Cell                         // of a loose check
 	old   map[types.Object]types.Object // stand-ins and the earlier objects
 }
 
@@ -133,21 +134,26 @@ func (k *check) resolveImports() {
 func (k *check) round(renames map[int]string) *Cell {
 	c := &Cell{N: k.n, Source: k.src, Fset: k.fset}
 	w := newWriter(k.plan, k.n, renames)
-	w.file("cell__"+itoa(k.n), k.imps)
+	bodyName := "cell__" + itoa(k.n)
+	w.file(bodyName, k.imps)
 	c.Text = bytes.Clone(w.Bytes())
 	c.File = k.parse(c.Text)
 	k.decls = nil
-	if len(k.order) > 0 && len(k.errs) == 0 {
+	if len(k.order) > 0 && (k.loose || len(k.errs) == 0) {
 		w.Reset()
 		w.declarations(k.imps)
 		k.decls = k.parse(bytes.Clone(w.Bytes()))
 	}
-	if len(k.errs) > 0 {
+	if len(k.errs) > 0 && !k.loose {
 		return c
 	}
 	k.typecheck(c, renames)
 	if k.body {
-		c.Body, _ = c.File.Decls[len(c.File.Decls)-1].(*ast.FuncDecl)
+		for _, d := range c.File.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == bodyName {
+				c.Body = f
+			}
+		}
 	}
 	return c
 }
@@ -192,7 +198,7 @@ func tooDeep(f *ast.File) bool {
 }
 
 // forget drops the files of a check that failed from the file set.
-func (k *check) forget(c *Cell) {
+func (k *check) forget() {
 	for _, f := range k.files {
 		k.fset.RemoveFile(f)
 	}
@@ -431,14 +437,21 @@ func (k *check) replaces(c *Cell) map[types.Object]types.Object {
 	return m
 }
 
-// lastExpr returns the expression that ends the cell's statements, if its
-// values are for show.
+// lastExpr returns the expression that ends the cell's statements, or nil.
 func (k *check) lastExpr(c *Cell) ast.Expr {
 	if c.Body == nil || len(c.Body.Body.List) == 0 {
 		return nil
 	}
 	st, ok := c.Body.Body.List[len(c.Body.Body.List)-1].(*ast.ExprStmt)
 	if !ok {
+		return nil
+	}
+	return st.X
+}
+
+func (k *check) show(c *Cell) ast.Expr {
+	x := k.lastExpr(c)
+	if x == nil || c.Info.Types[x].IsVoid() {
 		return nil
 	}
 	for _, ch := range slices.Backward(k.chunks) {
@@ -448,14 +461,6 @@ func (k *check) lastExpr(c *Cell) ast.Expr {
 			}
 			break
 		}
-	}
-	return st.X
-}
-
-func (k *check) show(c *Cell) ast.Expr {
-	x := k.lastExpr(c)
-	if x == nil || c.Info.Types[x].IsVoid() {
-		return nil
 	}
 	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && printer(c.Info, call) {
 		return nil
@@ -479,12 +484,4 @@ func printer(info *types.Info, call *ast.CallExpr) bool {
 		return true
 	}
 	return false
-}
-
-func unquote(s string) string {
-	t, err := strconv.Unquote(s)
-	if err != nil {
-		return s
-	}
-	return t
 }

@@ -54,6 +54,7 @@ type split struct {
 	// edits are the offsets of the l of comments that look like line
 	// directives; the text must not have any but ours.
 	directives []int
+	comments   []tok
 	open       []int // brackets that nothing closes, as token indexes
 	diags      Diagnostics
 }
@@ -145,6 +146,7 @@ func (s *split) scan() {
 		case t == token.EOF:
 			return
 		case t == token.COMMENT:
+			s.comments = append(s.comments, tok{t, off, min(off+len(lit), len(s.src))})
 			if strings.HasPrefix(lit[2:], "line ") {
 				s.directives = append(s.directives, off+2)
 			}
