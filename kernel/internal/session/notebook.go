@@ -141,6 +141,24 @@ func (nb *Notebook) Execute(ctx context.Context, req Request, emit func(Output))
 	if req.Silent {
 		emit = func(Output) {}
 	}
+	return nb.execute(ctx, req, emit)
+}
+
+// evaluate runs a cell that does not count, and whose outputs are for emit
+// only.
+func (nb *Notebook) evaluate(ctx context.Context, source string, emit func(Output)) (Result, error) {
+	nb.emitMu.Lock()
+	last := nb.emit
+	nb.emitMu.Unlock()
+	defer func() {
+		nb.emitMu.Lock()
+		nb.emit = last
+		nb.emitMu.Unlock()
+	}()
+	return nb.execute(ctx, Request{Source: source, Silent: true}, emit)
+}
+
+func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output)) (Result, error) {
 	process, scope, err := nb.ready()
 	if err != nil {
 		return Result{}, err
@@ -152,7 +170,7 @@ func (nb *Notebook) Execute(ctx context.Context, req Request, emit func(Output))
 
 	n, count := nb.begin(req)
 	res := Result{Status: OK, Count: count}
-	c, err := scope.Check(n, req.Source)
+	c, err := check(scope, n, req.Source)
 	if err != nil {
 		var wrong cell.Diagnostics
 		if !errors.As(err, &wrong) {

@@ -1,5 +1,7 @@
 package wire
 
+import "unicode/utf8"
+
 // CompleteRequest is the content of a complete_request ("Completion").
 // CursorPos counts Unicode code points since protocol 5.2.
 type CompleteRequest struct {
@@ -21,35 +23,17 @@ type CompleteReply struct {
 type CompletionType struct {
 	Text      string `json:"text"`
 	Type      string `json:"type"`
+	Signature string `json:"signature,omitempty"`
 	Start     int    `json:"start"`
 	End       int    `json:"end"`
-	Signature string `json:"signature,omitempty"`
 }
 
-// ByteOffset returns the byte offset in code of its pos-th code point,
-// clamped to code; a nil pos is the end.
-func ByteOffset(code string, pos *int) int {
+// Cursor returns the position in code that pos stands for, in code points: nil
+// is the end, and what lies outside is moved inside.
+func Cursor(code string, pos *int) int {
+	end := utf8.RuneCountInString(code)
 	if pos == nil {
-		return len(code)
+		return end
 	}
-	n := 0
-	for i := range code {
-		if n >= *pos {
-			return i
-		}
-		n++
-	}
-	return len(code)
-}
-
-// CodePoints returns how many code points stand before byte offset off.
-func CodePoints(code string, off int) int {
-	n := 0
-	for i := range code {
-		if i >= off {
-			break
-		}
-		n++
-	}
-	return n
+	return min(max(*pos, 0), end)
 }

@@ -1,0 +1,56 @@
+package session
+
+import (
+	"github.com/branchbook/branchbook/kernel/internal/wire"
+)
+
+func (s *Session) complete(ch wire.Channel, m *wire.Message) {
+	var req wire.CompleteRequest
+	if !s.decode(ch, m, "complete_reply", &req) {
+		return
+	}
+	c := s.nb.Complete(req.Code, wire.Cursor(req.Code, req.CursorPos))
+	matches, types := []string{}, []wire.CompletionType{}
+	for _, match := range c.Matches {
+		matches = append(matches, match.Text)
+		types = append(types, wire.CompletionType{
+			Text: match.Text, Type: match.Kind, Signature: match.Detail, Start: c.Start, End: c.End,
+		})
+	}
+	s.reply(ch, m, "complete_reply", wire.CompleteReply{
+		Status: "ok", Matches: matches, CursorStart: c.Start, CursorEnd: c.End,
+		Metadata: map[string]any{"_jupyter_types_experimental": types},
+	})
+}
+
+func (s *Session) inspect(ch wire.Channel, m *wire.Message) {
+	var req wire.InspectRequest
+	if !s.decode(ch, m, "inspect_reply", &req) {
+		return
+	}
+	reply := wire.InspectReply{Status: "ok", Data: map[string]any{}, Metadata: map[string]any{}}
+	if text, found := s.nb.Inspect(req.Code, wire.Cursor(req.Code, req.CursorPos)); found {
+		reply.Found = true
+		reply.Data["text/plain"] = text
+	}
+	s.reply(ch, m, "inspect_reply", reply)
+}
+
+func (s *Session) isComplete(ch wire.Channel, m *wire.Message) {
+	var req wire.IsCompleteRequest
+	if !s.decode(ch, m, "is_complete_reply", &req) {
+		return
+	}
+	status, indent := s.nb.IsComplete(req.Code)
+	s.reply(ch, m, "is_complete_reply", wire.IsCompleteReply{Status: status, Indent: indent})
+}
+
+// refuseComm closes a comm: no target is registered.
+func (s *Session) refuseComm(m *wire.Message) {
+	var open wire.CommOpen
+	if err := m.Decode(&open); err != nil || open.CommID == "" {
+		s.cfg.Log.Warn("session: malformed comm_open", "err", err)
+		return
+	}
+	s.publish(m, "comm_close", wire.CommClose{CommID: open.CommID, Data: map[string]any{}})
+}

@@ -1,0 +1,103 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/exports"
+)
+
+// preferred says which package a name means where several have it, and which
+// packages outside the standard library need no import.
+var preferred = map[string]string{
+	"llm":      "github.com/branchbook/branchbook/lib/llm",
+	"samplers": "github.com/branchbook/branchbook/lib/samplers",
+	"plot":     "github.com/branchbook/branchbook/lib/plot",
+	"nb":       "github.com/branchbook/branchbook/kernel/nb",
+
+	"charts":     "github.com/go-echarts/go-echarts/v2/charts",
+	"components": "github.com/go-echarts/go-echarts/v2/components",
+	"opts":       "github.com/go-echarts/go-echarts/v2/opts",
+	"distuv":     "gonum.org/v1/gonum/stat/distuv",
+	"floats":     "gonum.org/v1/gonum/floats",
+	"mat":        "gonum.org/v1/gonum/mat",
+	"stat":       "gonum.org/v1/gonum/stat",
+
+	"pprof":    "runtime/pprof",
+	"rand":     "math/rand/v2",
+	"scanner":  "text/scanner",
+	"template": "text/template",
+}
+
+// preludeSource is cell 0: what every cell has besides packages.
+const preludeSource = `// ctx ends when the running cell is interrupted.
+var ctx context.Context = nb.Context()
+
+// must returns v; if err is not nil, it ends the cell with it.
+func must[T any](v T, err error) T {
+	must0(err)
+	return v
+}
+
+// must0 ends the cell with err if it is not nil.
+func must0(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// must2 returns a and b; if err is not nil, it ends the cell with it.
+func must2[A, B any](a A, b B, err error) (A, B) {
+	must0(err)
+	return a, b
+}
+`
+
+// prelude is what cells may use without import: the packages of preferred,
+// and those of the standard library whose name is nobody else's.
+func prelude() cell.Prelude {
+	imports, taken := map[string]string{}, map[string]bool{}
+	for path, name := range exports.Names() {
+		if !standard(path) || strings.Contains(path, "internal") {
+			continue
+		}
+		if taken[name] {
+			delete(imports, name)
+			continue
+		}
+		taken[name] = true
+		imports[name] = path
+	}
+	for name, path := range preferred {
+		imports[name] = path
+	}
+	return cell.Prelude{Imports: imports}
+}
+
+// standard reports whether path is the standard library's: no dot in its
+// first element.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+// newScope returns the scope that every notebook starts with, and its cell 0.
+func newScope() (*cell.Scope, *cell.Cell, error) {
+	scope := cell.NewScope(exports.Importer(), prelude())
+	c, err := scope.Check(0, preludeSource)
+	if err != nil {
+		return nil, nil, fmt.Errorf("kernel: check the prelude: %w", err)
+	}
+	return scope, c, nil
+}
+
+// defaultCommand is this executable as a worker.
+func defaultCommand() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("kernel: find this executable, which is the worker's too: %w", err)
+	}
+	return []string{self, "worker"}, nil
+}
