@@ -1,0 +1,100 @@
+package samplers
+
+import (
+	"errors"
+	"math"
+
+	"github.com/branchbook/branchbook/lib/llm"
+)
+
+// Candidates says which next tokens are weighed at all: the model's
+// distribution is tempered, then cut to the TopK most probable tokens, then
+// to the smallest set of those whose share of their mass exceeds TopP. The
+// zero value keeps every token.
+type Candidates struct {
+	Temperature float64 // 0 means 1
+	TopK        int     // 0 means all, except where a sampler says otherwise
+	TopP        float64 // in (0, 1]; 0 means 1, which keeps all
+}
+
+// ErrNoToken is the error for a step at which no token has any probability.
+var ErrNoToken = errors.New("no token left: every candidate has probability 0")
+
+// Check returns a [*ParamError] for a setting without meaning.
+func (c Candidates) Check() error {
+	switch {
+	case !(c.Temperature >= 0) || math.IsInf(c.Temperature, 1):
+		return &ParamError{"temperature", c.Temperature, "a finite number above 0, or 0 for the default 1"}
+	case c.TopK < 0:
+		return &ParamError{"top_k", float64(c.TopK), "1 or more, or 0 for the default"}
+	case !(c.TopP >= 0 && c.TopP <= 1):
+		return &ParamError{"top_p", c.TopP, "a number above 0 and at most 1, or 0 for the default 1"}
+	}
+	return nil
+}
+
+func (c Candidates) withDefaults() Candidates {
+	if c.Temperature == 0 {
+		c.Temperature = 1
+	}
+	if c.TopP == 0 {
+		c.TopP = 1
+	}
+	return c
+}
+
+// cuts reports whether any token may be left out.
+func (c Candidates) cuts() bool { return c.TopK > 0 || c.TopP > 0 && c.TopP < 1 }
+
+// top is how many of the most probable tokens of a vocabulary Choose must
+// see.
+func (c Candidates) top(vocabulary int) int {
+	if c.TopK > 0 {
+		return min(c.TopK, vocabulary)
+	}
+	return vocabulary
+}
+
+// Choose returns the candidates among top, which holds the most probable
+// tokens by falling probability: TopK of them, or the whole vocabulary.
+// Tokens of probability 0 are no candidates; where none is left the error is
+// [ErrNoToken].
+//
+// The result shares top's memory; its log-probabilities are the model's own.
+func (c Candidates) Choose(top []llm.TokenLogProb) ([]llm.TokenLogProb, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	if c.TopK > 0 && c.TopK < len(top) {
+		top = top[:c.TopK]
+	}
+	for len(top) > 0 && math.IsInf(top[len(top)-1].LogProb, -1) {
+		top = top[:len(top)-1]
+	}
+	lw := make([]float64, len(top))
+	for i, t := range top {
+		lw[i] = t.LogProb / c.Temperature
+	}
+	probs, err := Normalise(lw)
+	if err != nil {
+		return nil, err
+	}
+	if c.TopP == 1 {
+		return top, nil
+	}
+	var mass float64
+	for i, p := range probs {
+		if mass += p; mass > c.TopP {
+			return top[:i+1], nil
+		}
+	}
+	return top, nil
+}
+
+func (c Candidates) params(into map[string]float64) {
+	c = c.withDefaults()
+	into["temperature"] = c.Temperature
+	into["top_k"] = float64(c.TopK)
+	into["top_p"] = c.TopP
+}
