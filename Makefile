@@ -73,7 +73,8 @@ check: env $(VENV)/.test ## check format, vet, staticcheck, go.mod, Dockerfiles
 	go mod tidy -diff
 	go vet ./...
 	go run $(STATICCHECK) ./...
-	$(VENV)/bin/hadolint Dockerfile binder/Dockerfile
+	$(VENV)/bin/hadolint Dockerfile
+	cmp Dockerfile binder/Dockerfile
 
 .PHONY: test-pure
 test-pure: env

@@ -51,7 +51,7 @@ def test_both_figures_have_every_form(first_light):
 
 
 def test_cost_is_shown(first_light):
-    assert re.search(r"\d+ tokens decoded", text_of(first_light[0]))
+    assert re.search(r"\d tokens, [\d,]+ decoded", text_of(first_light[0]))
 
 
 def shown(cells):
