@@ -1,0 +1,3 @@
+package llm
+
+type template struct{}

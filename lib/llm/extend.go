@@ -1,0 +1,271 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/branchbook/branchbook/lib/llm/internal/llama"
+)
+
+// Extend appends to many branches, each named at most once, in as few decodes
+// as SessionOptions.Batch allows. rows[i] answers steps[i]; the row of a step
+// that reads nothing is empty.
+//
+// On an error, also of a cancelled ctx, every branch is as it was before the
+// call, save in models that cannot forget a part of a sequence (recurrent
+// ones): there the named branches can only be dropped. ctx ends a decode
+// within a fraction of a layer.
+func (s *Session) Extend(ctx context.Context, steps []Step) (rows []Row, err error) {
+	if err := s.enter(); err != nil {
+		return nil, fmt.Errorf("llm: extend: %w", err)
+	}
+	defer s.leave()
+	x, err := s.newExtension(steps)
+	if err == nil {
+		err = x.run(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("llm: extend: %w", err)
+	}
+	return x.rows, nil
+}
+
+// extension is one call of Extend.
+type extension struct {
+	s        *Session
+	steps    []Step
+	branches []*branch // by step
+	done     []int     // tokens of each step that are in the cache
+	rows     []Row
+}
+
+// newExtension checks everything that can be checked before decoding.
+func (s *Session) newExtension(steps []Step) (*extension, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := &extension{s: s, steps: steps, branches: make([]*branch, len(steps)), done: make([]int, len(steps)), rows: make([]Row, len(steps))}
+	seen := make(map[Branch]bool, len(steps))
+	total := 0
+	for i, st := range steps {
+		b := s.branches[st.Branch]
+		if b == nil || b.broken {
+			return nil, fmt.Errorf("branch %d: %w", st.Branch, ErrBranch)
+		}
+		if seen[st.Branch] {
+			return nil, fmt.Errorf("%w: branch %d is named twice", ErrStep, st.Branch)
+		}
+		seen[st.Branch] = true
+		if err := s.model.checkStep(st); err != nil {
+			return nil, fmt.Errorf("branch %d: %w: %w", st.Branch, ErrStep, err)
+		}
+		if need := b.len + len(st.Tokens); need > s.limit {
+			return nil, fmt.Errorf("branch %d: %w", st.Branch, &FitError{Need: need, Have: s.limit, Of: "context"})
+		}
+		x.branches[i] = b
+		total += len(st.Tokens)
+	}
+	if room := s.c.Cells - s.used; total > room {
+		return nil, &FitError{Need: total, Have: room, Of: "KV cache"}
+	}
+	return x, nil
+}
+
+// checkStep finds what no session could do.
+func (m *Model) checkStep(st Step) error {
+	if len(st.Tokens) == 0 {
+		return errors.New("no tokens")
+	}
+	for _, list := range [2][]Token{st.Tokens, st.Score} {
+		for _, t := range list {
+			if t < 0 || int(t) >= m.facts.Vocabulary {
+				return fmt.Errorf("token %d is outside the vocabulary of %d", t, m.facts.Vocabulary)
+			}
+		}
+	}
+	if st.Top < 0 {
+		return fmt.Errorf("top %d tokens wanted", st.Top)
+	}
+	if st.Power < 0 || math.IsNaN(st.Power) || math.IsInf(st.Power, 0) {
+		return fmt.Errorf("power is %v, want a positive number", st.Power)
+	}
+	for _, u := range st.Draws {
+		if !(u >= 0 && u < 1) {
+			return fmt.Errorf("draw at %v, want a number in [0, 1)", u)
+		}
+	}
+	return nil
+}
+
+// A part is the tokens from..to of one step in a decode.
+type part struct{ step, from, to int }
+
+func (x *extension) run(ctx context.Context) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { x.s.c.Stop(true) })
+	defer func() {
+		if !stop() { // it ran, or runs now: do not let it end the next call
+			<-ctx.Done()
+			x.s.c.Stop(false)
+		}
+		if err != nil {
+			x.undo()
+		}
+	}()
+	var parts []part
+	n := 0
+	for i, st := range x.steps {
+		for from := 0; from < len(st.Tokens); {
+			to := min(len(st.Tokens), from+x.s.c.Batch-n)
+			parts = append(parts, part{i, from, to})
+			n += to - from
+			from = to
+			if n == x.s.c.Batch {
+				if err := x.decode(ctx, parts); err != nil {
+					return err
+				}
+				parts, n = parts[:0], 0
+			}
+		}
+	}
+	if n > 0 {
+		return x.decode(ctx, parts)
+	}
+	return nil
+}
+
+// decode runs one batch and reads its rows, before the next overwrites them.
+func (x *extension) decode(ctx context.Context, parts []part) error {
+	s := x.s
+	var batch llama.Batch
+	var reads []read
+	for _, p := range parts {
+		b, st := x.branches[p.step], x.steps[p.step]
+		for k := p.from; k < p.to; k++ {
+			batch.Token = append(batch.Token, int32(st.Tokens[k]))
+			batch.Pos = append(batch.Pos, int32(b.len+k-p.from))
+			batch.Seq = append(batch.Seq, b.seq)
+			batch.Out = append(batch.Out, 0)
+		}
+		if p.to == len(st.Tokens) && (st.Reads() || s.opt.KeepLogits) {
+			at := len(batch.Out) - 1
+			batch.Out[at] = 1
+			reads = append(reads, read{step: p.step, at: at})
+		}
+	}
+
+	s.c.SetThreads(s.pace.threads())
+	start := s.pace.start()
+	err := s.c.Decode(batch)
+	took := s.pace.stop(start, len(batch.Token))
+	s.mu.Lock()
+	s.decode += took
+	if err == nil {
+		for _, p := range parts {
+			x.branches[p.step].append(p.to - p.from)
+			x.done[p.step] += p.to - p.from
+			s.used += p.to - p.from
+		}
+	}
+	s.mu.Unlock()
+	switch {
+	case errors.Is(err, llama.ErrAborted):
+		return ctx.Err()
+	case errors.Is(err, llama.ErrNoSlot):
+		return &FitError{Need: len(batch.Token), Have: s.Room(), Of: "KV cache"}
+	case err != nil:
+		return err
+	}
+	return x.read(reads)
+}
+
+// undo takes back what this call appended.
+func (x *extension) undo() {
+	s := x.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, b := range x.branches {
+		old := b.len - x.done[i]
+		if s.c.Remove(int(b.seq), old) {
+			if x.done[i] > 0 {
+				b.tip.len -= x.done[i] // a span of its own since the first append
+				b.len = old
+				s.used -= x.done[i]
+			}
+			continue
+		}
+		b.broken = true
+	}
+}
+
+// A read is one row of a decode that a step asked for.
+type read struct{ step, at int }
+
+// read reduces the rows, side by side where there are many: each row is
+// reduced by one thread, so the order does not matter.
+func (x *extension) read(reads []read) error {
+	s := x.s
+	rows := make([]llama.Row, len(reads))
+	for i, r := range reads {
+		var err error
+		if rows[i], err = s.c.Row(r.at); err != nil {
+			return err
+		}
+	}
+	errs := make([]error, len(reads))
+	var next atomic.Int32
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(reads); i = int(next.Add(1)) - 1 {
+			errs[i] = x.readRow(reads[i].step, rows[i])
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(s.opt.Threads, len(reads)) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (x *extension) readRow(i int, row llama.Row) error {
+	st := x.steps[i]
+	if x.s.opt.KeepLogits {
+		x.branches[i].logits = row.Copy()
+	}
+	if !st.Reads() {
+		return nil
+	}
+	q := llama.Query{Power: st.Power, Top: st.Top, Draws: st.Draws}
+	if q.Power == 0 {
+		q.Power = 1
+	}
+	for _, t := range st.Score {
+		q.Score = append(q.Score, int32(t))
+	}
+	a, err := row.Read(q)
+	if err != nil {
+		return fmt.Errorf("branch %d: read row: %w", st.Branch, err)
+	}
+	x.rows[i] = Row{
+		Top: pairs(a.Top, a.TopLP), Drawn: pairs(a.Drawn, a.DrawnLP),
+		Score: a.ScoreLP, LogZ: a.LogZ, Entropy: a.Entropy,
+	}
+	return nil
+}
+
+func pairs(ids []int32, lps []float64) []TokenLogProb {
+	if len(ids) == 0 {
+		return nil
+	}
+	out := make([]TokenLogProb, len(ids))
+	for i := range out {
+		out[i] = TokenLogProb{Token(ids[i]), lps[i]}
+	}
+	return out
+}
