@@ -16,9 +16,9 @@ import (
 type CandidatesOptions struct {
 	Title string // replaces one that names the step
 	// Max is how many candidates to show, by base probability; the chosen one
-	// is always among them. Zero means 12.
+	// is always among them. Zero means 12, more than 60 means 60.
 	Max   int
-	Width int // CSS pixels; zero means 720, at least 480
+	Width int // CSS pixels, from 480 to 2000; zero means 720
 }
 
 // Candidates draws how the sampler weighed the candidates of one step, counted
@@ -64,7 +64,8 @@ type candidateView struct {
 	notes           []string
 	step            llm.StepRecord
 	rows            []candidateRow
-	series          [3]string // names of the bars
+	names           [3]string // of the bars
+	series          [3]string // names in the legend, where the last tells of whiskers
 	width           int
 	end             float64 // of the axis, which begins at 0
 	tick            float64 // from one tick to the next
@@ -86,9 +87,9 @@ const labelChars = 18
 func newCandidateView(rec llm.Record, step int, opt CandidatesOptions) candidateView {
 	s := rec.Steps[step]
 	v := candidateView{
-		title: opt.Title,
+		title: oneLine(opt.Title),
 		step:  s,
-		width: opt.Width,
+		width: min(max(or(opt.Width, 720), 480), 2000),
 	}
 	if v.title == "" {
 		v.title = fmt.Sprintf("Candidates at step %d", step)
@@ -96,15 +97,7 @@ func newCandidateView(rec llm.Record, step int, opt CandidatesOptions) candidate
 			v.title += ", after " + before
 		}
 	}
-	if v.width == 0 {
-		v.width = 720
-	}
-	v.width = max(v.width, 480)
-	limit := opt.Max
-	if limit <= 0 {
-		limit = 12
-	}
-
+	limit := min(or(opt.Max, 12), 60)
 	ahead, found := false, false
 	for i, c := range s.Candidates {
 		r := candidateRow{
@@ -119,12 +112,18 @@ func newCandidateView(rec llm.Record, step int, opt CandidatesOptions) candidate
 			v.rows = append(v.rows, r)
 		}
 	}
-	v.series = [3]string{"p", "p^α", "p^α·ζ"}
+	v.names = [3]string{"p", "p^α", "p^α·ζ"}
 	if !ahead {
-		v.series[2] = "drawn from"
+		v.names[2] = "drawn from"
 	}
 	v.subtitle = v.summary(rec, step)
 	v.end, v.tick = v.axis()
+	v.series = v.names
+	for _, r := range v.rows {
+		if _, _, ok := v.whisker(r); ok {
+			v.series[2] = v.names[2] + " ± standard error"
+		}
+	}
 
 	if n := len(s.Candidates) - len(v.rows); n > 0 {
 		v.notes = append(v.notes, fmt.Sprintf("%d further candidates are not shown", n))
@@ -191,11 +190,11 @@ func (v candidateView) axis() (end, tick float64) {
 				top = max(top, x)
 			}
 		}
-		if _, hi, ok := r.whisker(); ok {
-			top = max(top, hi)
+		if finite(r.ProbSE) {
+			top = max(top, r.Prob+r.ProbSE)
 		}
 	}
-	if top <= 0 {
+	if !(top > 1e-300) || top > 1e300 { // nothing to show, or no probabilities at all
 		return 1, 0.2
 	}
 	tick = math.Pow(10, math.Floor(math.Log10(top))) / 5
@@ -208,45 +207,45 @@ func (v candidateView) axis() (end, tick float64) {
 	return math.Ceil(top/tick-1e-9) * tick, tick
 }
 
-// whisker returns the ends of the whisker on the last bar: one standard error
-// to each side, not below 0.
-func (r candidateRow) whisker() (lo, hi float64, ok bool) {
-	if !finite(r.Prob) || !finite(r.ProbSE) || r.ProbSE <= 0 {
+// bar returns how far the bar for x reaches; false if there is none to draw.
+func (v candidateView) bar(x float64) (float64, bool) { return v.clip(x), finite(x) }
+
+func (v candidateView) clip(x float64) float64 { return min(max(x, 0), v.end) }
+
+// whisker returns the ends of the whisker on the row's last bar: one standard
+// error to each side, within the axis. Whiskers too short to be seen are left
+// out.
+func (v candidateView) whisker(r candidateRow) (lo, hi float64, ok bool) {
+	if !finite(r.Prob) || !finite(r.ProbSE) {
 		return 0, 0, false
 	}
-	return max(r.Prob-r.ProbSE, 0), r.Prob + r.ProbSE, true
+	lo, hi = v.clip(r.Prob-r.ProbSE), v.clip(r.Prob+r.ProbSE)
+	return lo, hi, hi-lo > v.end/100
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// bar returns the length of a bar for x; false if there is none to draw.
-func bar(x float64) (float64, bool) { return max(x, 0), finite(x) }
-
 // details says in HTML all that is known of a candidate. Its braces are
 // written so that ECharts finds no template in them.
-func (r candidateRow) details(series [3]string) string {
-	var b strings.Builder
-	line := func(name, value string) {
-		fmt.Fprintf(&b, `<tr><td style="padding-right:1em">%s</td><td style="text-align:right">%s</td></tr>`,
-			html.EscapeString(name), html.EscapeString(value))
-	}
-	fmt.Fprintf(&b, `<b style="unicode-bidi:isolate">%s</b> · id %d`, html.EscapeString(r.full), r.Token)
+func (r candidateRow) details(names [3]string) string {
+	title := fmt.Sprintf("%s · id %d", r.full, r.Token)
 	if r.chosen {
-		b.WriteString(" · chosen")
+		title += " · chosen"
 	}
-	b.WriteString(`<table style="margin-top:4px">`)
+	var lines []string
 	for i, x := range r.values() {
-		value := number(x)
+		line := names[i] + " = " + number(x)
 		if i == 2 && r.ProbSE != 0 {
-			value += " ± " + number(r.ProbSE)
+			line += " ± " + number(r.ProbSE)
 		}
-		line(series[i], value)
+		lines = append(lines, line)
 	}
-	line("log p of the model", number(r.LogProb))
-	line("log ζ", number(r.LogZeta))
-	line("ESS", number(r.ESS))
-	b.WriteString("</table>")
-	return strings.NewReplacer("{", "&#123;", "}", "&#125;").Replace(b.String())
+	lines = append(lines, "log p of the model = "+number(r.LogProb), "log ζ = "+number(r.LogZeta)+" · ESS "+number(r.ESS))
+	text := `<b style="unicode-bidi:isolate">` + html.EscapeString(title) + "</b>"
+	for _, line := range lines {
+		text += "<br>" + html.EscapeString(line)
+	}
+	return strings.NewReplacer("{", "&#123;", "}", "&#125;").Replace(text)
 }
 
 func (v candidateView) table() table {
@@ -263,7 +262,7 @@ func (v candidateView) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\n", v.title, v.subtitle)
 	if len(v.rows) > 0 {
-		fmt.Fprintf(&b, "  %-22s %9s %9s %9s %9s\n", "token", v.series[0], v.series[1], v.series[2], "±")
+		fmt.Fprintf(&b, "  %-22s %9s %9s %9s %9s\n", "token", v.names[0], v.names[1], v.names[2], "±")
 	}
 	for _, r := range v.rows {
 		mark := " "
@@ -275,7 +274,7 @@ func (v candidateView) text() string {
 		if r.ProbSE != 0 {
 			se = number(r.ProbSE)
 		}
-		fmt.Fprintf(&b, "%s %s%s %9s %9s %9s %9s %s\n", mark, r.label, pad, number(r.Base), number(r.Power), number(r.Prob), se, textBar(r.Prob, v.end))
+		fmt.Fprintf(&b, "%s %s%s %9s %9s %9s %9s %s\n", mark, r.label, pad, number(r.Base), number(r.Power), number(r.Prob), se, v.textBar(r.Prob))
 	}
 	for _, n := range v.notes {
 		fmt.Fprintf(&b, "(%s)\n", n)
@@ -283,10 +282,10 @@ func (v candidateView) text() string {
 	return b.String()
 }
 
-// textBar draws x of end with up to 20 blocks.
-func textBar(x, end float64) string {
-	if !finite(x) || x <= 0 {
+// textBar draws x with up to 20 blocks.
+func (v candidateView) textBar(x float64) string {
+	if !finite(x) {
 		return ""
 	}
-	return strings.Repeat("█", min(int(math.Round(20*x/end)), 20))
+	return strings.Repeat("█", int(math.Round(20*v.clip(x)/v.end)))
 }

@@ -47,9 +47,6 @@ func (v candidateView) draw(c draw.Canvas) {
 	s.text(16, 44, v.fit(v.subtitle, 11), sans, 11, grey, 0)
 	x := 16
 	for j, name := range v.series {
-		if j == 2 && v.anyWhisker() {
-			name += " ± one standard error"
-		}
 		s.box(x, 58, x+14, 68, barColours[j])
 		x += 20
 		s.text(float64(x), 67, name, sans, 11, ink, 0)
@@ -91,11 +88,11 @@ func (v candidateView) drawRow(s sketch, i int, r candidateRow) {
 	for j, x := range r.values() {
 		y := barsTop + barCentre(i, j)*rowHeight
 		end := 0.0
-		if w, ok := bar(x); ok {
+		if w, ok := v.bar(x); ok {
 			s.box(barsLeft, int(y)-barHeight/2, int(v.x(w)+0.5), int(y)+barHeight/2, barColours[j])
 			end = w
 		}
-		if lo, hi, ok := r.whisker(); ok && j == 2 {
+		if lo, hi, ok := v.whisker(r); ok && j == 2 {
 			s.line(v.x(lo), y, v.x(hi), y, ink)
 			s.line(v.x(lo), y-3, v.x(lo), y+3, ink)
 			s.line(v.x(hi), y-3, v.x(hi), y+3, ink)
@@ -108,15 +105,6 @@ func (v candidateView) drawRow(s sketch, i int, r candidateRow) {
 // x returns where a probability lies across the picture, in CSS pixels.
 func (v candidateView) x(p float64) float64 {
 	return barsLeft + p/v.end*float64(v.width-barsLeft-barsRight)
-}
-
-func (v candidateView) anyWhisker() bool {
-	for _, r := range v.rows {
-		if _, _, ok := r.whisker(); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // fit shortens a line of text to the width of the picture.

@@ -46,12 +46,12 @@ func (v candidateView) option() map[string]any {
 		ends := make([]opts.LineData, len(v.rows))
 		for i, r := range v.rows {
 			x, y := r.values()[j], barCentre(i, j)
-			end, ok := bar(x)
-			bars[i] = opts.BarData{Value: "-", Tooltip: &opts.Tooltip{Formatter: types.FuncStr(r.details(v.series))}}
+			end, ok := v.bar(x)
+			bars[i] = opts.BarData{Value: "-", Tooltip: &opts.Tooltip{Formatter: types.FuncStr(r.details(v.names))}}
 			if ok {
 				bars[i].Value = end
 			}
-			if lo, hi, ok := r.whisker(); ok && j == 2 {
+			if lo, hi, ok := v.whisker(r); ok && j == 2 {
 				end = max(end, hi)
 				whiskers = append(whiskers, whisker(lo, hi, y)...)
 			}
@@ -114,7 +114,9 @@ func (v candidateView) adjust(option map[string]any) map[string]any {
 	delete(o, "toolbox")
 	o["legend"].(map[string]any)["selectedMode"] = false // bars would move from under their whiskers
 
-	o["yAxis"].([]any)[0].(map[string]any)["axisTick"] = map[string]any{"show": false}
+	for _, axis := range []any{o["xAxis"].([]any)[0], o["yAxis"].([]any)[0]} {
+		axis.(map[string]any)["axisTick"] = map[string]any{"show": false}
+	}
 	series := o["series"].([]any)
 	for _, s := range series {
 		s := s.(map[string]any)

@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/color"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -45,13 +43,10 @@ type Figure struct {
 
 // finish draws the picture of f.
 func (f Figure) finish() (Figure, error) {
-	c := vgimg.NewWith(vgimg.UseWH(px(f.width), px(f.height)), vgimg.UseDPI(192), vgimg.UseBackgroundColor(color.White))
-	f.static(draw.New(c))
-	var b bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(&b); err != nil {
+	var err error
+	if f.png, err = render(f.width, f.height, f.static); err != nil {
 		return Figure{}, fmt.Errorf("plot: draw %s: %w", f.kind, err)
 	}
-	f.png = b.Bytes()
 	return f, nil
 }
 
@@ -119,7 +114,7 @@ func (f Figure) encode(ext string) ([]byte, error) {
 	case ".svg":
 		c := vgsvg.New(px(f.width), px(f.height))
 		dc := draw.New(c)
-		dc.FillPolygon(color.White, rectangle(0, 0, px(f.width), px(f.height)))
+		dc.FillPolygon(white, rectangle(0, 0, px(f.width), px(f.height)))
 		f.static(dc)
 		_, err := c.WriteTo(&b)
 		return b.Bytes(), err

@@ -46,7 +46,8 @@ func textFont(face font.Typeface, n int) font.Font {
 // outlines draws text as filled outlines, so that a picture looks the same in
 // every format and needs no font where it is read. A character that the font
 // lacks is taken from DejaVu Sans, or drawn as its escape: never as an empty
-// box. Text is laid out from left to right, letter by letter.
+// box. Letters are placed one by one, in the order in which they are seen,
+// without joining those of Arabic.
 //
 // It is gonum/plot's text.Handler.
 type outlines struct{}
@@ -106,7 +107,7 @@ type glyph struct {
 // layout places the glyphs of one line.
 func layout(s string, f font.Font) (width vg.Length, glyphs []glyph) {
 	var buf sfnt.Buffer
-	for _, r := range drawable(s) {
+	for _, r := range visual(drawable(s)) {
 		face, index := lookup(&buf, f, r)
 		units := face.UnitsPerEm()
 		ppem := fixed.I(int(units))

@@ -18,26 +18,16 @@ var (
 // ink is the text of static pictures, which lie on white.
 var ink = color.NRGBA{R: 33, G: 33, B: 33, A: 255}
 
-// A ramp gives the colours behind text, from one that is not there to its
-// strongest. They are see-through: the page's own text lies on them, dark on a
-// light page and light on a dark one, and contrast is kept on both (the
-// strongest is short of opaque for that). Lightness changes in one direction
-// all along, so the order can be read without seeing hue.
-type ramp []color.NRGBA
+// A ramp gives the colours behind text, between its first, which is not there,
+// and its second, the strongest. They are see-through: the page's own text
+// lies on them, dark on a light page and light on a dark one, and contrast is
+// kept on both (the strongest is far from opaque for that). Lightness changes
+// in one direction all along, so the order is read without seeing hue.
+type ramp [2]color.NRGBA
 
 var (
-	warm = ramp{
-		{R: 230, G: 159, A: 0},
-		{R: 230, G: 159, A: 70},
-		{R: 230, G: 140, A: 120},
-		{R: 222, G: 110, A: 150},
-		{R: 213, G: 80, A: 170},
-	}
-	cool = ramp{
-		{G: 130, B: 200, A: 0},
-		{G: 130, B: 200, A: 80},
-		{G: 114, B: 178, A: 150},
-	}
+	warm = ramp{{R: 230, G: 159}, {R: 252, G: 56, A: 145}}
+	cool = ramp{{G: 130, B: 200}, {G: 110, B: 190, A: 140}}
 )
 
 // levels is how many colours a ramp is shown with.
@@ -46,12 +36,8 @@ const levels = 12
 // at returns the colour at t in [0, 1], in steps of 1/levels.
 func (r ramp) at(t float64) color.NRGBA {
 	t = math.Round(min(max(t, 0), 1)*levels) / levels
-	x := t * float64(len(r)-1)
-	i := min(int(x), len(r)-2)
-	mix := func(a, b uint8) uint8 {
-		return uint8(math.Round(float64(a) + (float64(b)-float64(a))*(x-float64(i))))
-	}
-	a, b := r[i], r[i+1]
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*t)) }
+	a, b := r[0], r[1]
 	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: mix(a.A, b.A)}
 }
 

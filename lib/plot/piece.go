@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/bidi"
+
 	"github.com/branchbook/branchbook/lib/llm"
 )
 
@@ -106,6 +108,53 @@ func chosen(s llm.StepRecord) (llm.Candidate, bool) {
 	return llm.Candidate{}, false
 }
 
+// rightToLeft reports whether most letters of the generation are written from
+// right to left.
+func rightToLeft(rec llm.Record) bool {
+	balance := 0
+	for _, s := range rec.Steps {
+		for p := s.Piece; len(p) > 0; {
+			properties, n := bidi.Lookup(p)
+			switch properties.Class() {
+			case bidi.R, bidi.AL:
+				balance++
+			case bidi.L:
+				balance--
+			}
+			p = p[max(n, 1):]
+		}
+	}
+	return balance > 0
+}
+
+// visual orders a line's characters from left to right, as they are seen.
+func visual(line string) string {
+	if !strings.ContainsFunc(line, func(r rune) bool {
+		p, _ := bidi.LookupRune(r)
+		return p.Class() == bidi.R || p.Class() == bidi.AL
+	}) {
+		return line
+	}
+	var p bidi.Paragraph
+	if _, err := p.SetString(line, bidi.DefaultDirection(bidi.LeftToRight)); err != nil {
+		return line
+	}
+	order, err := p.Order()
+	if err != nil {
+		return line
+	}
+	var b strings.Builder
+	for i := range order.NumRuns() {
+		run := order.Run(i)
+		if run.Direction() == bidi.RightToLeft {
+			b.WriteString(bidi.ReverseString(run.String()))
+		} else {
+			b.WriteString(run.String())
+		}
+	}
+	return b.String()
+}
+
 // quote returns a token on one line, as a Go string of at most limit
 // characters between the quotes: what is cut off is marked by "…".
 func quote(piece []byte, t llm.Token, end bool, limit int) string {
@@ -114,7 +163,7 @@ func quote(piece []byte, t llm.Token, end bool, limit int) string {
 	}
 	q := []rune(strconv.Quote(string(piece)))
 	if len(q)-2 > limit {
-		q = append(q[:limit], '…', '"')
+		q = append(q[:limit+1], '…', '"')
 	}
 	return string(q)
 }

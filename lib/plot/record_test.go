@@ -1,7 +1,12 @@
 package plot
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"strings"
+	"sync"
+	"testing"
 
 	"github.com/branchbook/branchbook/lib/llm"
 )
@@ -74,3 +79,101 @@ func answer() llm.Record {
 	}
 	return rec
 }
+
+// awkward holds every token that a viewer might lose, run or mangle.
+var awkward = []string{
+	"</script>", "<script>alert(1)</script>", "<b>", "<!--", "-->", "]]>", `"`, "'", "a`b", "&lt;", "\\", "{b}", "{a|x}", "|", "javascript:",
+	"\n", "\n\n", "\t", "\r", "\x00", "\x1b[31m", "\u2028", " ", "    ", " the", "\u00a0", "\u200b", "\u202e", "\ufeff",
+	"שלום", "مرحبا", "你好", "é", "e\u0301", "👩\u200d💻", "\xf0\x9f", "\x98\x80", "\xed\xa0\xbd", "\xff", "",
+	strings.Repeat("long", 50),
+}
+
+// awkwardRecord chooses each awkward token once, with all of them as
+// candidates, and numbers of every kind. Its first token has id 0.
+func awkwardRecord() llm.Record {
+	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 1e-320, 1e308, .5}
+	rec := llm.Record{Sampler: "</title><script>x", Prompt: "<img src=x onerror=alert(1)>\x00", Params: map[string]float64{"alpha": math.NaN()}}
+	rec.Model.Name = "<i>\n\u202e"
+	for i, piece := range awkward {
+		s := llm.StepRecord{
+			Token: llm.Token(i), Piece: []byte(piece), LogProb: odd[i%8], Prob: odd[(i+1)%8], Entropy: odd[(i+2)%8],
+			ESS: odd[(i+3)%8], Clamped: odd[(i+4)%8], Truncated: odd[(i+5)%8],
+		}
+		for j, other := range awkward {
+			s.Candidates = append(s.Candidates, llm.Candidate{
+				Token: llm.Token(j), Piece: []byte(other), LogProb: odd[(i+j)%8], Base: odd[(i+j+1)%8], Power: odd[(i+j+2)%8],
+				Prob: odd[(i+j+3)%8], ProbSE: odd[(i+j+4)%8], LogZeta: odd[(i+j+5)%8], ESS: odd[(i+j+6)%8], End: j%7 == 0,
+			})
+		}
+		rec.Steps = append(rec.Steps, s)
+	}
+	return rec
+}
+
+// long repeats the answer up to n tokens.
+func long(n int) llm.Record {
+	rec := answer()
+	words := rec.Steps[:len(rec.Steps)-1]
+	rec.Steps = nil
+	for i := range n {
+		rec.Steps = append(rec.Steps, words[i%len(words)])
+	}
+	rec.End = llm.EndLimit
+	return rec
+}
+
+// figures are what every rule about figures is tested on.
+func figures(t *testing.T) map[string]Figure {
+	t.Helper()
+	made, err := allFigures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+var allFigures = sync.OnceValues(func() (map[string]Figure, error) {
+	made := map[string]Figure{}
+	var failed error
+	add := func(name string, f Figure, err error) {
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+		}
+		made[name] = f
+	}
+	tokens := func(name string, rec llm.Record, opt TokensOptions) {
+		f, err := Tokens(rec, opt)
+		add(name, f, err)
+	}
+	candidates := func(name string, rec llm.Record, step int, opt CandidatesOptions) {
+		f, err := Candidates(rec, step, opt)
+		add(name, f, err)
+	}
+	tokens("tokens of an answer", answer(), TokensOptions{})
+	for _, c := range []TokenColor{BySurprisal, ByProbability, ByEntropy, ByRatio} {
+		tokens("awkward tokens by "+string(c), awkwardRecord(), TokensOptions{Color: c})
+	}
+	tokens("no tokens", llm.Record{}, TokensOptions{})
+	tokens("10,000 tokens", long(10_000), TokensOptions{})
+	tokens("more tokens than asked for", answer(), TokensOptions{Max: 3})
+	tokens("an awkward title", answer(), TokensOptions{Title: "</title>\n<script>\x00"})
+
+	candidates("candidates of an answer", answer(), 1, CandidatesOptions{})
+	for i := range 8 { // numbers of every kind have come round by then
+		candidates(fmt.Sprintf("awkward candidates %d", i), awkwardRecord(), i, CandidatesOptions{Max: 60})
+	}
+	one := answer()
+	one.Steps[0].Candidates = one.Steps[0].Candidates[:1]
+	candidates("one candidate", one, 0, CandidatesOptions{})
+	none := answer()
+	none.Steps[0].Candidates = nil
+	candidates("no candidates", none, 0, CandidatesOptions{})
+	many := answer()
+	for i := range 10_000 {
+		many.Steps[2].Candidates = append(many.Steps[2].Candidates, llm.Candidate{Token: llm.Token(1000 + i), Piece: []byte("x"), Base: 1e-9})
+	}
+	candidates("10,000 candidates", many, 2, CandidatesOptions{Max: 10_000})
+	candidates("step 9,999", long(10_000), 9_999, CandidatesOptions{})
+	candidates("an awkward candidates title", answer(), 1, CandidatesOptions{Title: "</script><script>currentColor"})
+	return made, failed
+})

@@ -41,7 +41,7 @@ type TokensOptions struct {
 	// Candidates is how many candidates of a token its tooltip and table hold,
 	// by base probability. Zero means 6.
 	Candidates int
-	Width      int // CSS pixels; zero means 720, at least 320
+	Width      int // CSS pixels, from 320 to 2000; zero means 720
 }
 
 // Tokens draws a generation token by token, each coloured by what the model
@@ -100,11 +100,11 @@ func newTokenView(rec llm.Record, opt TokensOptions) (tokenView, error) {
 	}
 	v := tokenView{
 		rec:        rec,
-		title:      opt.Title,
+		title:      oneLine(opt.Title),
 		summary:    summary(rec),
 		scale:      sc,
 		candidates: or(opt.Candidates, 6),
-		width:      max(or(opt.Width, 720), 320),
+		width:      min(max(or(opt.Width, 720), 320), 2000),
 	}
 	if v.title == "" {
 		v.title = heading(rec)
@@ -131,7 +131,7 @@ func heading(rec llm.Record) string {
 	var parts []string
 	for _, s := range []string{rec.Model.Name, rec.Sampler} {
 		if s != "" {
-			parts = append(parts, s)
+			parts = append(parts, oneLine(s))
 		}
 	}
 	for _, p := range []struct{ name, sign string }{{"alpha", "α"}, {"temperature", "T"}} {
@@ -199,10 +199,10 @@ func logRatio(s llm.StepRecord) float64 {
 type scale struct {
 	quantity func(llm.StepRecord) float64
 	name     string
-	end      float64                 // where the colour is strongest
-	signed   bool                    // whether what is raised has the cool ramp
-	bounded  bool                    // whether no value lies beyond the ticks
-	strength func(x float64) float64 // in [−1, 1]; the sign chooses the ramp
+	end      float64 // where the colour is strongest
+	signed   bool    // whether what is raised has the cool ramp
+	bounded  bool    // whether no value lies beyond the ticks
+	inverted bool    // whether low values are the strong ones
 	ticks    []float64
 }
 
@@ -227,8 +227,7 @@ func newScale(opt TokensOptions) (scale, error) {
 	case ByProbability:
 		s.name, s.end = "probability p of the model", 1
 		s.quantity = func(s llm.StepRecord) float64 { return math.Exp(s.LogProb) }
-		s.strength = func(p float64) float64 { return 1 - p }
-		s.bounded = true
+		s.inverted, s.bounded = true, true
 		s.ticks = []float64{1, .8, .6, .4, .2, 0}
 	case ByRatio:
 		s.name, s.end = "log q/p: the sampler against the model", full(2)
@@ -237,14 +236,23 @@ func newScale(opt TokensOptions) (scale, error) {
 	default:
 		return scale{}, fmt.Errorf("unknown colour %q: want %q, %q, %q or %q", opt.Color, BySurprisal, ByProbability, ByEntropy, ByRatio)
 	}
-	if s.strength == nil {
-		end := s.end
-		s.strength = func(x float64) float64 { return min(max(x/end, -1), 1) }
-	}
 	if s.ticks == nil {
 		for k := range 6 {
 			s.ticks = append(s.ticks, s.end*float64(k)/5)
 		}
 	}
 	return s, nil
+}
+
+// strength returns how strong the colour for x is, in [0, 1], or in [−1, 1] on
+// a signed scale; NaN where x is NaN.
+func (s scale) strength(x float64) float64 {
+	t := x / s.end
+	if s.inverted {
+		t = 1 - t
+	}
+	if s.signed {
+		return min(max(t, -1), 1)
+	}
+	return min(max(t, 0), 1)
 }

@@ -40,10 +40,18 @@ func (v tokenView) html() string {
 	fmt.Fprintf(&b, `<div style="font-weight:600">%s</div><div style="font-size:85%%">%s</div>`, html.EscapeString(v.title), html.EscapeString(v.summary))
 	v.writeLegend(&b)
 	if p := v.rec.Prompt; p != "" {
-		fmt.Fprintf(&b, `<details style="font-size:85%%;margin:4px 0"><summary>prompt, %s</summary><div style="white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;%s">%s</div></details>`,
-			plural(len(v.rec.PromptTokens), "token"), codeFont, html.EscapeString(escapeControls(p)))
+		size := ""
+		if n := len(v.rec.PromptTokens); n > 0 {
+			size = ", " + plural(n, "token")
+		}
+		fmt.Fprintf(&b, `<details style="font-size:85%%;margin:4px 0"><summary>prompt%s</summary><div style="white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;%s">%s</div></details>`,
+			size, codeFont, html.EscapeString(escapeControls(p)))
 	}
-	b.WriteString(`<div style="white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.9;margin:6px 0;` + codeFont + `">`)
+	direction := ""
+	if rightToLeft(v.rec) {
+		direction = "direction:rtl;"
+	}
+	b.WriteString(`<div style="white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.9;margin:6px 0;` + direction + codeFont + `">`)
 	for i := range v.cells {
 		v.writeToken(&b, i)
 	}
@@ -95,7 +103,8 @@ func (v tokenView) writeToken(b *strings.Builder, i int) {
 	} else if c.A > 0 {
 		style += ";background:" + css(c)
 	}
-	fmt.Fprintf(b, `<span style="border-radius:3px;padding:2px 0;unicode-bidi:isolate;%s" title="%s">`, style, html.EscapeString(v.tooltip(i)))
+	open := fmt.Sprintf(`<span style="border-radius:3px;padding:2px 0;margin-right:1px;unicode-bidi:isolate;%s" title="%s">`, style, html.EscapeString(v.tooltip(i)))
+	b.WriteString(open)
 	closed := false
 	for _, r := range cell.runs {
 		switch {
@@ -105,7 +114,7 @@ func (v tokenView) writeToken(b *strings.Builder, i int) {
 			closed = true
 			continue
 		case closed:
-			fmt.Fprintf(b, `<span style="border-radius:3px;padding:2px 0;unicode-bidi:isolate;%s" title="%s">`, style, html.EscapeString(v.tooltip(i)))
+			b.WriteString(open)
 			closed = false
 		}
 		if r.mark {

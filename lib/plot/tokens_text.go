@@ -43,6 +43,7 @@ func (v tokenView) text() string {
 	if n := len(v.rec.Steps) - textTokens; n > 0 {
 		fmt.Fprintf(&b, "and %s more\n", plural(n, "token"))
 	}
+	b.WriteString("(p is the model's probability, q what the sampler drew the token with)\n")
 	return b.String()
 }
 
@@ -74,6 +75,9 @@ func escapeControls(s string) string {
 	}
 	return b.String()
 }
+
+// oneLine makes a text fit for a title.
+func oneLine(s string) string { return escapeControls(strings.ReplaceAll(s, "\n", " ")) }
 
 // short writes a number of the legend.
 func short(x float64) string {
