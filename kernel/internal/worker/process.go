@@ -7,12 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
 )
 
 // grace is how long an interrupted cell may take to stop. Interpreted code
@@ -41,10 +42,11 @@ type Process struct {
 	sock    *os.File
 	capture *capture
 
-	writeMu sync.Mutex // a frame is written whole
-	hello   chan Hello // one, then closed
+	writeMu sync.Mutex    // a frame is written whole
+	hello   chan struct{} // closed when the child has said hello
+	unfit   string        // why it cannot run cells; valid once hello is closed
 	done    chan Done
-	stderr  tail
+	stderr  crash
 
 	gone  chan struct{} // closed when the child has been waited for
 	death error         // why; valid once gone is closed
@@ -76,7 +78,7 @@ func Start(opts Options) (*Process, error) {
 	}
 	p := &Process{
 		opts:    opts,
-		hello:   make(chan Hello, 1),
+		hello:   make(chan struct{}),
 		done:    make(chan Done, 1),
 		gone:    make(chan struct{}),
 		capture: &capture{emit: opts.Stream},
@@ -125,8 +127,15 @@ func (p *Process) Settle() { p.capture.begin() }
 // that the cell printed and showed has been passed on when Run returns. If
 // the worker ended, err is a *Death.
 func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
-	if err := p.ready(ctx); err != nil {
-		return Done{}, err
+	select {
+	case <-p.hello:
+	case <-p.gone:
+		return Done{}, p.death
+	case <-ctx.Done(): // before the child was ready
+		return Done{N: job.N, Failure: &Failure{Kind: string(engine.Interrupt)}}, nil
+	}
+	if p.unfit != "" {
+		return Done{}, errors.New("worker: start: " + p.unfit)
 	}
 	if err := p.write(kindRun, job); err != nil {
 		if errors.Is(err, errWrite) {
@@ -166,28 +175,6 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 			unending = true
 			p.Kill()
 		}
-	}
-}
-
-// ready waits for the child's hello.
-func (p *Process) ready(ctx context.Context) error {
-	select {
-	case h, ok := <-p.hello:
-		if ok && h.Error != "" {
-			return fmt.Errorf("worker: start: %s", h.Error)
-		}
-		if !ok { // said before
-			select {
-			case <-p.gone:
-				return p.death
-			default:
-			}
-		}
-		return nil
-	case <-p.gone:
-		return p.death
-	case <-ctx.Done():
-		return fmt.Errorf("worker: start: %w", ctx.Err())
 	}
 }
 
@@ -252,30 +239,4 @@ func (p *Process) finish() {
 	p.death = death
 	p.capture.note()
 	close(p.gone)
-}
-
-// tail remembers the last bytes of stderr, where a crash is explained.
-type tail struct{ text []byte }
-
-func (t *tail) add(data []byte) {
-	const keep = 4096
-	t.text = append(t.text, data...)
-	if len(t.text) > 2*keep {
-		t.text = append(t.text[:0], t.text[len(t.text)-keep:]...)
-	}
-}
-
-// reason returns the line by which the Go runtime or the C library says why
-// it gives up.
-func (t *tail) reason() string {
-	var found string
-	for line := range strings.Lines(string(t.text)) {
-		line = strings.TrimSpace(line)
-		for _, mark := range []string{"fatal error: ", "panic: ", "SIGSEGV: ", "SIGABRT: ", "SIGBUS: ", "SIGFPE: ", "SIGILL: ", "GGML_ASSERT", "terminate called"} {
-			if strings.Contains(line, mark) {
-				found = strings.ToValidUTF8(line, "\uFFFD")
-			}
-		}
-	}
-	return found
 }

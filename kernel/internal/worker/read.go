@@ -131,10 +131,11 @@ func (r *reader) drain(stream int) (ended bool) {
 		case n == 0:
 			return true
 		}
-		r.p.capture.add(stream, r.buf[:n])
+		data := r.buf[:n]
 		if stream == 1 {
-			r.p.stderr.add(r.buf[:n])
+			data = r.p.stderr.pass(data)
 		}
+		r.p.capture.add(stream, data)
 	}
 	return false
 }
@@ -145,17 +146,18 @@ func (r *reader) frame() error {
 	if err != nil {
 		return err
 	}
+	r.p.capture.add(1, r.p.stderr.release()) // it lives: that was no crash
 	switch k {
 	case kindHello:
 		var h Hello
 		if err := decodeFrame(k, payload, &h); err != nil {
 			return err
 		}
-		if !r.hellod {
-			r.hellod = true
-			r.p.hello <- h
-			close(r.p.hello)
+		if r.hellod {
+			return errFrame
 		}
+		r.hellod, r.p.unfit = true, h.Error
+		close(r.p.hello)
 	case kindShow:
 		var s Show
 		if err := decodeFrame(k, payload, &s); err != nil {
