@@ -49,6 +49,10 @@ const (
 	Interrupt   Kind = "interrupt"
 	Unsupported Kind = "unsupported" // the engine cannot run this; nothing ran
 	Exit        Kind = "exit"        // os.Exit, runtime.Goexit
+	// Stuck is an interrupt that could not end the cell: compiled code that it
+	// called does not return. Its goroutine goes on, and until it ends every
+	// Run fails with Stuck at once. The process has to go.
+	Stuck Kind = "stuck"
 )
 
 // Frame is a place in a cell.

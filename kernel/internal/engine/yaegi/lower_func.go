@@ -1,0 +1,176 @@
+package yaegi
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// Functions and their results.
+//
+// In yaegi the result slots of a call are the caller's variables, so a result
+// starts with the value that the caller's variable has. Named results become
+// plain variables:
+//
+//	func f() (n int) { n++; return }
+//	func f() (int) { var n int; _ = n; n++; return n }
+//
+// A function with deferred calls has its body run by the host, see
+// lower_defer.go.
+
+// function renders a function from a position in its head on.
+func (l *lowering) function(n ast.Node, from token.Pos, t *ast.FuncType, body *ast.BlockStmt, f *frame) string {
+	has := hasDefer(body)
+	named := f.sig.Results().Len() > 0 && f.sig.Results().At(0).Name() != ""
+	if !has && !named {
+		return l.within(f, func() string { return l.cut(n, from, body.Pos()) + " {" + l.block(body) + "}" })
+	}
+	f.named = true
+	head := l.cut(n, from, t.Params.End())
+	vars, back := "", "return"
+	if res := f.sig.Results(); res.Len() > 0 {
+		var rs, ns []string
+		for i := range res.Len() {
+			rs = append(rs, l.typ(res.At(i).Type()))
+			ns = append(ns, l.resultName(f, i))
+			vars += "var " + ns[i] + " " + rs[i] + "; _ = " + ns[i] + "; "
+		}
+		head += " (" + strings.Join(rs, ", ") + ")"
+		back += " " + strings.Join(ns, ", ")
+	}
+	return head + l.within(f, func() string {
+		if !has {
+			end := "; " + back
+			if c := len(body.List); c > 0 {
+				if _, ok := body.List[c-1].(*ast.ReturnStmt); ok {
+					end = ""
+				}
+			}
+			return " { " + vars + l.block(body) + end + " }"
+		}
+		f.d = l.fresh("d")
+		return " { " + vars + host("Run") + "(func(" + f.d + " *nb__.D) {" + l.block(body) + "}); " + back + " }"
+	})
+}
+
+// hasDefer tells whether the function itself, not a literal in it, defers.
+func hasDefer(body *ast.BlockStmt) bool {
+	has := false
+	ast.Inspect(body, func(c ast.Node) bool {
+		switch c.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.DeferStmt:
+			has = true
+		}
+		return !has
+	})
+	return has
+}
+
+// resultName is the variable of result i.
+func (l *lowering) resultName(f *frame, i int) string {
+	if n := f.sig.Results().At(i).Name(); n != "" && n != "_" {
+		if reserved(l, n) {
+			return n + "__v"
+		}
+		return n
+	}
+	// positions differ between the functions that nest here
+	return fmt.Sprintf("rv%d__%d", i, l.src.off(f.node.Pos())-l.src.off(l.stackBase().Pos()))
+}
+
+// stackBase is the declaration that is being lowered.
+func (l *lowering) stackBase() ast.Node {
+	for _, f := range l.stack {
+		if f.fn {
+			return f.node
+		}
+	}
+	return l.src.file
+}
+
+func (l *lowering) fnFrame(top int) *frame {
+	for k := top - 1; k >= 0; k-- {
+		if l.stack[k].fn {
+			return l.stack[k]
+		}
+	}
+	return nil
+}
+
+// ret renders a return statement, through range functions and deferred calls.
+//
+// yaegi loses or mistypes an operator's result that a return converts to an
+// interface, so such a result gets a variable first:
+//
+//	return -x
+//	{ r__1 := -x; return r__1 }
+func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
+	f, fn := l.innerSeq(len(l.stack)), l.fnFrame(len(l.stack))
+	if f == nil && fn.d == "" {
+		if len(n.Results) > 0 {
+			pre, vs := l.results(n, fn)
+			if pre == "" {
+				return "return " + vs, true
+			}
+			return "{ " + pre + "return " + vs + " }", true
+		}
+		if !fn.named {
+			return "", false
+		}
+		var ns []string
+		for i := range fn.sig.Results().Len() {
+			ns = append(ns, l.resultName(fn, i))
+		}
+		return "return " + strings.Join(ns, ", "), true
+	}
+	var b strings.Builder
+	b.WriteString("{ ")
+	if len(n.Results) > 0 {
+		var ns []string
+		for i := range fn.sig.Results().Len() {
+			ns = append(ns, l.resultName(fn, i))
+		}
+		pre, vs := l.results(n, fn)
+		b.WriteString(pre + strings.Join(ns, ", ") + " = " + vs + "; ")
+	}
+	if f == nil {
+		b.WriteString("return }")
+	} else {
+		b.WriteString(f.state + " = -2; return false }")
+	}
+	return b.String(), true
+}
+
+// results renders the operands of a return, and statements before it.
+func (l *lowering) results(n *ast.ReturnStmt, fn *frame) (pre, vs string) {
+	var r []string
+	for i, e := range n.Results {
+		s := l.text(e)
+		if len(n.Results) == fn.sig.Results().Len() && l.needsVariable(e, fn.sig.Results().At(i).Type()) {
+			v := l.fresh("r")
+			pre += v + " := " + s + "; "
+			s = v
+		}
+		r = append(r, s)
+	}
+	return pre, strings.Join(r, ", ")
+}
+
+// needsVariable tells operators whose result becomes an interface.
+func (l *lowering) needsVariable(e ast.Expr, to types.Type) bool {
+	if !types.IsInterface(l.subst(to)) || types.IsInterface(l.typeOf(e)) {
+		return false
+	}
+	if tv := l.src.info.Types[e]; tv.IsNil() {
+		return false
+	}
+	switch ast.Unparen(e).(type) {
+	case *ast.UnaryExpr, *ast.BinaryExpr:
+		return true
+	}
+	return false
+}
