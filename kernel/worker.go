@@ -7,6 +7,7 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/engine/yaegi"
+	"github.com/branchbook/branchbook/kernel/internal/exports"
 	"github.com/branchbook/branchbook/kernel/internal/session"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
@@ -22,7 +23,7 @@ func openEngine() (worker.Scope, engine.Engine, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	eng, err := yaegi.New()
+	eng, err := yaegi.New(yaegi.Options{Importer: exports.Importer()})
 	if err != nil {
 		return nil, nil, fmt.Errorf("kernel: open the engine: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -126,6 +127,9 @@ func (h *Hub) bind(conn wire.Connection) (err error) {
 		{&h.sockets[wire.IOPub], zmq.XPUB, conn.IOPubPort},
 	} {
 		if *s.at, err = h.open(s.kind); err != nil {
+			return err
+		}
+		if err := (*s.at).SetIpv6(strings.Contains(conn.IP, ":")); err != nil {
 			return err
 		}
 		if err := (*s.at).Bind(conn.Endpoint(s.port)); err != nil {
