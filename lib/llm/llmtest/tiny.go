@@ -40,6 +40,7 @@ type Tiny struct {
 	Template     string // chat template; empty means none
 	Architecture string // empty means "llama"; another will not load
 	NoTokenizer  bool   // leave the vocabulary's text out
+	Part, Parts  int    // claim to be a part, counted from 1, of a split model
 }
 
 // Letters are the tokens of the zero Tiny; the last two end a completion.
@@ -174,6 +175,10 @@ func (t Tiny) metadata(v vocabulary, width, layers, context, heads int) *gguf {
 	g.set("general.architecture", arch)
 	g.set("general.name", "tiny")
 	g.set("general.file_type", uint32(0))
+	if t.Parts > 0 {
+		g.set("split.no", uint32(t.Part-1))
+		g.set("split.count", uint32(t.Parts))
+	}
 	g.set(arch+".context_length", uint32(context))
 	g.set(arch+".embedding_length", uint32(width))
 	g.set(arch+".block_count", uint32(layers))

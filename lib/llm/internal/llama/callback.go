@@ -31,7 +31,12 @@ var log logBuffer
 type logBuffer struct {
 	mu    sync.Mutex
 	n     int // lines ever kept
-	lines [16]string
+	lines [16]logLine
+}
+
+type logLine struct {
+	level int
+	text  string
 }
 
 // Levels of ggml.h, held against it in drift_test.go.
@@ -47,7 +52,7 @@ func (b *logBuffer) add(level int, text string) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lines[b.n%len(b.lines)] = text
+	b.lines[b.n%len(b.lines)] = logLine{level, text}
 	b.n++
 }
 
@@ -57,15 +62,20 @@ func (b *logBuffer) mark() int {
 	return b.n
 }
 
-// since joins the kept lines from a mark on, without repetition.
+// since joins the kept lines from a mark on, without repetition: the errors,
+// or if there are none the warnings.
 func (b *logBuffer) since(mark int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	worst := 0
+	for i := max(mark, b.n-len(b.lines)); i < b.n; i++ {
+		worst = max(worst, b.lines[i%len(b.lines)].level)
+	}
 	var out []string
 	for i := max(mark, b.n-len(b.lines)); i < b.n; i++ {
 		line := b.lines[i%len(b.lines)]
-		if len(out) == 0 || out[len(out)-1] != line {
-			out = append(out, line)
+		if line.level == worst && (len(out) == 0 || out[len(out)-1] != line.text) {
+			out = append(out, line.text)
 		}
 	}
 	return strings.Join(out, "; ")
