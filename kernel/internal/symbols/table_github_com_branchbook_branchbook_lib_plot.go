@@ -3,9 +3,17 @@
 package symbols
 
 import (
+	github_com_branchbook_branchbook_lib_plot_ "github.com/branchbook/branchbook/lib/plot"
 	reflect "reflect"
 )
 
 func t_github_com_branchbook_branchbook_lib_plot() map[string]reflect.Value {
-	return map[string]reflect.Value{}
+	return map[string]reflect.Value{
+		"Candidates":        reflect.ValueOf(github_com_branchbook_branchbook_lib_plot_.Candidates),
+		"CandidatesOptions": reflect.ValueOf((*github_com_branchbook_branchbook_lib_plot_.CandidatesOptions)(nil)),
+		"Figure":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_plot_.Figure)(nil)),
+		"TokenColor":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_plot_.TokenColor)(nil)),
+		"Tokens":            reflect.ValueOf(github_com_branchbook_branchbook_lib_plot_.Tokens),
+		"TokensOptions":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_plot_.TokensOptions)(nil)),
+	}
 }

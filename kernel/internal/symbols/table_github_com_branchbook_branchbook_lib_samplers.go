@@ -11,8 +11,35 @@ import (
 
 func t_github_com_branchbook_branchbook_lib_samplers() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Model":  reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Model)(nil)),
-		"_Model": reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Model)(nil)),
+		"Begin":          reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Begin),
+		"Candidates":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Candidates)(nil)),
+		"CostLine":       reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.CostLine),
+		"ESS":            reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.ESS),
+		"Emit":           reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Emit),
+		"ErrNoToken":     reflect.ValueOf(&github_com_branchbook_branchbook_lib_samplers_.ErrNoToken).Elem(),
+		"ErrPrompt":      reflect.ValueOf(&github_com_branchbook_branchbook_lib_samplers_.ErrPrompt).Elem(),
+		"Estimate":       reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Estimate),
+		"Forecast":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Forecast)(nil)),
+		"Generate":       reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Generate),
+		"Importance":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Importance)(nil)),
+		"Info":           reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Info)(nil)),
+		"Key":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Key)(nil)),
+		"LogMeanExp":     reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.LogMeanExp),
+		"LogSumExp":      reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.LogSumExp),
+		"LowTemperature": reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.LowTemperature)(nil)),
+		"Model":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Model)(nil)),
+		"_Model":         reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Model)(nil)),
+		"Normalise":      reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Normalise),
+		"Options":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Options)(nil)),
+		"ParamError":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.ParamError)(nil)),
+		"Plain":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Plain)(nil)),
+		"Progress":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Progress)(nil)),
+		"PromptError":    reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.PromptError)(nil)),
+		"Rand":           reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Rand),
+		"Sampler":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Sampler)(nil)),
+		"_Sampler":       reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Sampler)(nil)),
+		"State":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.State)(nil)),
+		"Uniform":        reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Uniform),
 	}
 }
 
@@ -62,3 +89,22 @@ func (W t_github_com_branchbook_branchbook_lib_samplers_Model) Piece(a0 github_c
 	return W.WPiece(a0)
 }
 func (W t_github_com_branchbook_branchbook_lib_samplers_Model) Room() int { return W.WRoom() }
+
+type t_github_com_branchbook_branchbook_lib_samplers_Sampler struct {
+	IValue  any
+	WInit   func(a0 context_.Context, a1 github_com_branchbook_branchbook_lib_samplers_.Model, a2 []github_com_branchbook_branchbook_lib_llm_.Token, a3 github_com_branchbook_branchbook_lib_samplers_.Options) (github_com_branchbook_branchbook_lib_samplers_.State, error)
+	WName   func() string
+	WParams func() map[string]float64
+	WStep   func(a0 context_.Context, a1 github_com_branchbook_branchbook_lib_samplers_.Model, a2 github_com_branchbook_branchbook_lib_samplers_.State) (github_com_branchbook_branchbook_lib_samplers_.State, github_com_branchbook_branchbook_lib_samplers_.Info, error)
+}
+
+func (W t_github_com_branchbook_branchbook_lib_samplers_Sampler) Init(a0 context_.Context, a1 github_com_branchbook_branchbook_lib_samplers_.Model, a2 []github_com_branchbook_branchbook_lib_llm_.Token, a3 github_com_branchbook_branchbook_lib_samplers_.Options) (github_com_branchbook_branchbook_lib_samplers_.State, error) {
+	return W.WInit(a0, a1, a2, a3)
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_Sampler) Name() string { return W.WName() }
+func (W t_github_com_branchbook_branchbook_lib_samplers_Sampler) Params() map[string]float64 {
+	return W.WParams()
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_Sampler) Step(a0 context_.Context, a1 github_com_branchbook_branchbook_lib_samplers_.Model, a2 github_com_branchbook_branchbook_lib_samplers_.State) (github_com_branchbook_branchbook_lib_samplers_.State, github_com_branchbook_branchbook_lib_samplers_.Info, error) {
+	return W.WStep(a0, a1, a2)
+}

@@ -72,6 +72,7 @@ var tables = map[string]func() map[string]reflect.Value{
 	"errors": t_errors,
 	"flag": t_flag,
 	"fmt": t_fmt,
+	"github.com/branchbook/branchbook/kernel/nb": t_github_com_branchbook_branchbook_kernel_nb,
 	"github.com/branchbook/branchbook/lib/llm": t_github_com_branchbook_branchbook_lib_llm,
 	"github.com/branchbook/branchbook/lib/plot": t_github_com_branchbook_branchbook_lib_plot,
 	"github.com/branchbook/branchbook/lib/samplers": t_github_com_branchbook_branchbook_lib_samplers,
