@@ -70,6 +70,10 @@ type Cell struct {
 
 	named map[string]string // packages imported by an import declaration: name to path
 	dots  []string          // paths of dot imports
+
+	pieces  []*piece          // declarations, those of earlier cells included
+	changed map[string]bool   // names that mean another type than before
+	lost    map[string]string // names left behind that no longer check, and the changed name they rely on
 }
 
 // Diagnostic is one thing wrong with a cell.

@@ -1,7 +1,7 @@
 package cell
 
 import (
-	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -26,28 +26,43 @@ func sizes() types.Sizes {
 //
 // Check changes nothing that other methods of s see.
 func (s *Scope) Check(n int, source string) (*Cell, error) {
-	k := &check{Scope: s, live: s.state(), n: n}
+	k := s.newCheck(n)
 	sp := splitCell(source)
 	if len(sp.diags) > 0 {
 		return nil, sp.diags.tidy(sp)
 	}
-	k.plan = planCell(sp, func(name string) bool { return k.live.names[name] != nil })
+	k.plan = planCell(sp, n, k.lives)
 	if len(sp.diags) > 0 {
 		return nil, sp.diags.tidy(sp)
 	}
-	k.resolveImports()
-	c := k.round(nil)
-	if early := k.early(c); len(early) > 0 && len(sp.diags) == 0 {
-		k.forget()
-		k.errs = nil
-		c = k.round(early)
-	}
+	c := k.rounds()
 	if d := k.diagnose(c); len(d) > 0 {
 		k.forget()
 		return nil, d
 	}
 	k.finish(c)
 	return c, nil
+}
+
+func (s *Scope) newCheck(n int) *check {
+	return &check{Scope: s, live: s.state(), n: n, keys: map[*split]map[int]string{}}
+}
+
+// lives reports whether a name lives from an earlier cell.
+func (k *check) lives(name string) bool { return k.live.names[name] != nil }
+
+// rounds checks the cell: once where it declares only new names, and again
+// with what the names of the first round make necessary.
+func (k *check) rounds() *Cell {
+	k.keep()
+	k.resolveImports()
+	k.ownImps, k.ownDeclared = k.imps, k.declared
+	k.prepare(k.receivers(), nil)
+	c := k.round()
+	if k.renames = k.early(c); len(k.renames) > 0 {
+		c = k.round()
+	}
+	return k.recheck(c)
 }
 
 // A check is one run of Check.
@@ -68,6 +83,16 @@ type check struct {
 	loose bool                          // check what does not parse, too
 	cell  *Cell                         // of a loose check
 	old   map[types.Object]types.Object // stand-ins and the earlier objects
+
+	ownImps     []importSpec    // imps without those of carried
+	ownDeclared map[string]bool // declared by the cell itself
+
+	renames map[int]string            // names in the text of identifiers of the cell, by offset
+	keys    map[*split]map[int]string // keys that the text gives elements of literals, by offset
+
+	changed map[string]bool // names that mean another type after the cell
+	carried []*piece
+	failed  map[*piece]bool // pieces of earlier cells that no longer check
 }
 
 // resolveImports collects the imports of the file: the cell's own, those of
@@ -130,32 +155,120 @@ func (k *check) resolveImports() {
 	}
 }
 
-// round composes, parses and checks the cell with the given renames.
-func (k *check) round(renames map[int]string) *Cell {
+// round composes, parses and checks the cell, with names for the elements of
+// struct literals where the first try shows that they need them.
+func (k *check) round() *Cell {
+	c := k.try()
+	if k.nameElements(c) {
+		c = k.try()
+	}
+	return c
+}
+
+func (k *check) try() *Cell {
+	k.forget()
+	k.errs = nil
 	c := &Cell{N: k.n, Source: k.src, Fset: k.fset}
-	w := newWriter(k.plan, k.n, renames)
+	w := k.compose()
 	bodyName := "cell__" + itoa(k.n)
-	w.file(bodyName, k.imps)
-	c.Text = bytes.Clone(w.Bytes())
+	c.Text = w.file(bodyName)
 	c.File = k.parse(c.Text)
 	k.decls = nil
 	if len(k.order) > 0 && (k.loose || len(k.errs) == 0) {
-		w.Reset()
-		w.declarations(k.imps)
-		k.decls = k.parse(bytes.Clone(w.Bytes()))
+		k.decls = k.parse(w.declarations())
 	}
 	if len(k.errs) > 0 && !k.loose {
 		return c
 	}
-	k.typecheck(c, renames)
-	if k.body {
-		for _, d := range c.File.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == bodyName {
-				c.Body = f
-			}
+	k.typecheck(c)
+	for _, d := range c.File.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && k.body && f.Name.Name == bodyName {
+			c.Body = f
 		}
 	}
 	return c
+}
+
+// edits returns what the text changes in the source of a cell.
+func (k *check) edits(s *split) map[int]edit {
+	m := map[int]edit{}
+	for off, key := range k.keys[s] {
+		m[off] = edit{text: key}
+	}
+	if s == k.split {
+		for off, name := range k.renames {
+			m[off] = edit{text: m[off].text + name, del: k.identEnd(off) - off}
+		}
+	}
+	return m
+}
+
+// identEnd returns where the identifier at off ends.
+func (k *check) identEnd(off int) int {
+	i, _ := slices.BinarySearchFunc(k.toks, off, func(t tok, off int) int { return t.off - off })
+	for ; i < len(k.toks); i++ {
+		if k.toks[i].end > off {
+			return k.toks[i].end
+		}
+	}
+	return off
+}
+
+// nameElements finds the struct literals without field names whose type is of
+// an earlier cell, and sets the keys that the text gives their elements. Go
+// allows such literals in the package of the type; to the type checker an
+// earlier cell is another one, of the same path, and names are in order.
+func (k *check) nameElements(c *Cell) bool {
+	if c.Info == nil {
+		return false
+	}
+	splits := map[string]*split{"In[" + itoa(k.n) + "]": k.split}
+	for _, p := range k.carried {
+		splits["In["+itoa(p.n)+"]"] = p.src
+	}
+	found := false
+	visit := func(n ast.Node) bool {
+		lit, ok := n.(*ast.CompositeLit)
+		if !ok || len(lit.Elts) == 0 {
+			return true
+		}
+		if _, ok := lit.Elts[0].(*ast.KeyValueExpr); ok {
+			return true
+		}
+		st := structOf(c.Info.Types[lit].Type)
+		if st == nil || len(lit.Elts) != st.NumFields() {
+			return true
+		}
+		needs := false
+		for f := range st.Fields() {
+			needs = needs || !f.Exported() && f.Pkg() != c.Pkg && f.Pkg().Path() == "main"
+		}
+		for i, e := range lit.Elts {
+			pos := k.fset.Position(e.Pos())
+			if s := splits[pos.Filename]; needs && s != nil && st.Field(i).Name() != "_" {
+				if k.keys[s] == nil {
+					k.keys[s] = map[int]string{}
+				}
+				k.keys[s][s.lines[pos.Line-1]+pos.Column-1] = st.Field(i).Name() + ": "
+				found = true
+			}
+		}
+		return true
+	}
+	ast.Inspect(c.File, visit)
+	return found
+}
+
+// structOf returns the struct that a literal of type t makes, or nil.
+func structOf(t types.Type) *types.Struct {
+	if t == nil {
+		return nil
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem() // &T{} with the type left out
+	}
+	st, _ := t.Underlying().(*types.Struct)
+	return st
 }
 
 func (k *check) parse(text []byte) *ast.File {
@@ -205,7 +318,7 @@ func (k *check) forget() {
 	k.files = nil
 }
 
-func (k *check) typecheck(c *Cell, renames map[int]string) {
+func (k *check) typecheck(c *Cell) {
 	c.Pkg = types.NewPackage("main", "main")
 	c.Info = &types.Info{
 		Types:        map[ast.Expr]types.TypeAndValue{},
@@ -224,18 +337,24 @@ func (k *check) typecheck(c *Cell, renames map[int]string) {
 	for name := range k.named {
 		imported[name] = true
 	}
-	// Only what the cell mentions is looked at, however large the notebook.
-	for i, t := range k.toks {
-		if t.tok != token.IDENT {
-			continue
-		}
-		name := k.name(i)
+	insert := func(name string) {
 		if e := k.live.names[name]; e != nil && !k.declared[name] && !imported[name] {
 			c.Pkg.Scope().Insert(e.obj)
 		}
 	}
+	// Only what the cell mentions is looked at, however large the notebook.
+	for i, t := range k.toks {
+		if t.tok == token.IDENT {
+			insert(k.name(i))
+		}
+	}
+	for _, p := range k.carried {
+		for name := range p.refs {
+			insert(name)
+		}
+	}
 	k.old = map[types.Object]types.Object{}
-	for _, name := range renames {
+	for _, name := range k.renames {
 		k.standIn(c.Pkg, name)
 	}
 	conf := types.Config{
@@ -249,117 +368,20 @@ func (k *check) typecheck(c *Cell, renames map[int]string) {
 	if k.decls != nil {
 		files = []*ast.File{k.decls, c.File}
 	}
-	types.NewChecker(&conf, k.fset, c.Pkg, c.Info).Files(files)
-}
-
-// early finds the identifiers that mean a hoisted variable but stand before
-// its declaration, as the second x of x := f(x), and what they are to be
-// called so that they mean what the name meant before the cell.
-func (k *check) early(c *Cell) map[int]string {
-	if c.Info == nil || len(k.order) == 0 {
-		return nil
-	}
-	repeated := false
-	seen := map[string]bool{}
-	for i, t := range k.toks {
-		if t.tok == token.IDENT && k.hoisted[k.name(i)] != nil {
-			v := k.hoisted[k.name(i)]
-			if i < v.end && !slices.Contains(v.names, i) {
-				repeated = true
-			}
-			seen[k.name(i)] = true
+	for _, p := range k.pieces {
+		// A receiver whose type is no declaration of the file is beyond what
+		// the checker is made for.
+		if _, ok := c.Pkg.Scope().Lookup(p.recv).(*types.TypeName); ok && p.kind == methodChunk {
+			k.errs = append(k.errs, &fault{p.src.toks[p.span.first].off, fmt.Sprintf("cannot define new methods on the earlier type %s", p.recv), "declare the type again in this cell"})
+			return
 		}
 	}
-	if !repeated {
-		return nil
-	}
-	var renames map[int]string
-	files := []ast.Node{k.decls}
-	if c.Body != nil {
-		files = append(files, c.Body)
-	}
-	for _, f := range files {
-		ast.Inspect(f, func(n ast.Node) bool {
-			id, ok := n.(*ast.Ident)
-			if !ok {
-				return true
-			}
-			o := c.Info.Uses[id]
-			if o == nil || o.Parent() != c.Pkg.Scope() || k.hoisted[id.Name] == nil {
-				return true
-			}
-			v := k.hoisted[id.Name]
-			off, ok := k.offset(id.Pos())
-			if !ok || off >= k.toks[v.end-1].end || k.declares(v, off) {
-				return true
-			}
-			name := k.meaning(id.Name)
-			if name == "" {
-				k.undefined(off, id.Name, v)
-				return true
-			}
-			if renames == nil {
-				renames = map[int]string{}
-			}
-			renames[off] = name
-			return true
-		})
-	}
-	return renames
-}
-
-// declares reports whether the name that v declares stands at off.
-func (k *check) declares(v *vars, off int) bool {
-	return slices.ContainsFunc(v.names, func(n int) bool { return k.toks[n].off == off })
-}
-
-// meaning returns the name under which the text may use what name meant
-// before the cell; "" if it meant nothing.
-func (k *check) meaning(name string) string {
-	if a := k.alias[name]; a != "" {
-		return a
-	}
-	if e := k.live.names[name]; e != nil {
-		return "cell__" + itoa(e.cell) + "_" + name
-	}
-	return ""
-}
-
-// undefined reports the use of a variable before the statement that declares
-// it.
-func (k *check) undefined(off int, name string, v *vars) {
-	line, _ := k.position(k.toks[v.start].off)
-	if types.Universe.Lookup(name) != nil {
-		k.fail(off, "choose another name than that of the predeclared "+name, "%s is the variable that line %d declares", name, line)
-		return
-	}
-	k.fail(off, "line "+itoa(line)+" declares it, which is not before its use", "undefined: %s", name)
-}
-
-// standIn puts into the scope an object of the given name that stands for the
-// earlier object of the name that it ends with.
-func (k *check) standIn(pkg *types.Package, name string) {
-	rest, _ := strings.CutPrefix(name, "cell__")
-	_, rest, ok := strings.Cut(rest, "_")
-	e := k.live.names[rest]
-	if !ok || e == nil || pkg.Scope().Lookup(name) != nil {
-		return // the alias of an import
-	}
-	var o types.Object
-	switch old := e.obj.(type) {
-	case *types.Var:
-		o = types.NewVar(old.Pos(), old.Pkg(), name, old.Type())
-	case *types.Func:
-		o = types.NewFunc(old.Pos(), old.Pkg(), name, old.Signature())
-	case *types.Const:
-		o = types.NewConst(old.Pos(), old.Pkg(), name, old.Type(), old.Val())
-	case *types.TypeName:
-		o = types.NewTypeName(old.Pos(), old.Pkg(), name, old.Type())
-	default:
-		return
-	}
-	k.old[o] = e.obj
-	pkg.Scope().Insert(o)
+	defer func() {
+		if r := recover(); r != nil {
+			k.errs = append(k.errs, fmt.Errorf("the type checker failed on this cell: %v", r))
+		}
+	}()
+	types.NewChecker(&conf, k.fset, c.Pkg, c.Info).Files(files)
 }
 
 // offset returns the offset in the source of a position of the text.
@@ -391,7 +413,7 @@ func (k *check) finish(c *Cell) {
 			c.Defines = append(c.Defines, o)
 		}
 	}
-	slices.SortFunc(c.Defines, func(a, b types.Object) int { return k.less(a.Pos(), b.Pos()) })
+	slices.SortFunc(c.Defines, func(a, b types.Object) int { return k.compare(a.Pos(), b.Pos()) })
 	c.Info.InitOrder = slices.DeleteFunc(c.Info.InitOrder, func(i *types.Initializer) bool {
 		return k.decls != nil && k.decls.FileStart <= i.Rhs.Pos() && i.Rhs.Pos() < k.decls.FileEnd
 	})
@@ -411,26 +433,37 @@ func (k *check) finish(c *Cell) {
 		}
 	}
 	c.Show = k.show(c)
-	c.Replaces = k.replaces(c)
+	c.Replaces = k.replacements(c)
+
+	c.pieces = slices.Concat(k.carried, k.pieces)
+	for i, d := range k.declsOf(c) {
+		if i < len(c.pieces) {
+			c.pieces[i] = c.pieces[i].noted(d, c)
+		}
+	}
+	c.changed, c.lost = k.changed, map[string]string{}
+	for p := range k.failed {
+		if p.kind != methodChunk {
+			for _, name := range p.names {
+				c.lost[name] = k.cause(p)
+			}
+		}
+	}
 }
 
-func (k *check) less(a, b token.Pos) int {
+// compare orders positions as the cell's source does.
+func (k *check) compare(a, b token.Pos) int {
 	x, _ := k.offset(a)
 	y, _ := k.offset(b)
 	return x - y
 }
 
-// replaces pairs what the cell declares with what had the name, kind and type
-// before.
-func (k *check) replaces(c *Cell) map[types.Object]types.Object {
+// replacements pairs what the cell declares with what had the name, kind and
+// type before.
+func (k *check) replacements(c *Cell) map[types.Object]types.Object {
 	m := map[types.Object]types.Object{}
 	for _, o := range c.Defines {
-		e := k.live.names[o.Name()]
-		if e == nil || kindOf(e.obj) != kindOf(o) || !types.Identical(e.obj.Type(), o.Type()) {
-			continue
-		}
-		switch o.(type) {
-		case *types.Var, *types.Func:
+		if e := k.live.names[o.Name()]; e != nil && replaces(o, e.obj) {
 			m[o] = e.obj
 		}
 	}

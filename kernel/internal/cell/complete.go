@@ -154,20 +154,15 @@ func (s *Scope) checkAt(source string, start, off int) (*check, *ast.Ident, []as
 
 // checkLoosely checks as far as the text allows.
 func (s *Scope) checkLoosely(text string) *check {
-	k := &check{Scope: s, live: s.state()}
+	k := s.newCheck(0)
 	sp := splitCell(text)
 	k.plan = &plan{split: sp}
 	if len(sp.diags) > 0 {
 		return k
 	}
-	k.plan = planCell(sp, func(name string) bool { return k.live.names[name] != nil })
-	k.resolveImports()
+	k.plan = planCell(sp, 0, k.lives)
 	k.loose = true
-	k.cell = k.round(nil)
-	if early := k.early(k.cell); len(early) > 0 {
-		k.forget()
-		k.cell = k.round(early)
-	}
+	k.cell = k.rounds()
 	defer k.forget()
 	return k
 }
@@ -403,14 +398,7 @@ func (m *matcher) fieldKeys(path []ast.Node) {
 	if !ok || lit.Type == path[0] {
 		return
 	}
-	t := m.cell.Info.Types[lit].Type
-	if t == nil {
-		return
-	}
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem() // an element &T{} written {}
-	}
-	if st, ok := t.Underlying().(*types.Struct); ok {
+	if st := structOf(m.cell.Info.Types[lit].Type); st != nil {
 		for f := range st.Fields() {
 			if f.Exported() || f.Pkg().Path() == "main" {
 				m.object(f)

@@ -8,127 +8,145 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// A writer composes text whose every position leads back to the cell.
-type writer struct {
-	bytes.Buffer
-	*plan
-	n    int
-	work []byte // the source, with edits that keep its length
-	// renames are the names that stand for an earlier meaning, by the offset
-	// of the identifier.
-	renames map[int]string
-	offs    []int // keys of renames, sorted
+// An edit puts text in the place of del bytes of a cell's source.
+type edit struct {
+	text string
+	del  int
 }
 
-func newWriter(p *plan, n int, renames map[int]string) *writer {
-	w := &writer{plan: p, n: n, work: []byte(p.src), renames: renames}
-	for _, off := range p.directives {
-		w.work[off] = 'L'
+// A writer copies source of one cell, under line directives that lead every
+// position back to it.
+type writer struct {
+	*bytes.Buffer
+	src   *split
+	n     int    // In[n]
+	bytes []byte // of the source, after edits that keep its length
+	edits map[int]edit
+	offs  []int // keys of edits, sorted
+}
+
+func newWriter(b *bytes.Buffer, s *split, n int, edits map[int]edit) *writer {
+	w := &writer{Buffer: b, src: s, n: n, bytes: []byte(s.src), edits: edits}
+	for _, off := range s.directives {
+		w.bytes[off] = 'L'
 	}
-	for _, list := range p.vars {
-		for _, v := range list {
-			if v.define != 0 {
-				copy(w.work[p.toks[v.define].off:], " =")
-			}
-		}
-	}
-	for off := range renames {
+	for off := range edits {
 		w.offs = append(w.offs, off)
 	}
 	slices.Sort(w.offs)
 	return w
 }
 
-// source writes the cell's bytes from off to end under a line directive.
+// source writes the bytes from off to end.
 func (w *writer) source(off, end int) {
-	for {
-		w.directive(off)
-		i, _ := slices.BinarySearch(w.offs, off)
-		if i == len(w.offs) || w.offs[i] >= end {
-			break
-		}
+	w.directive(off)
+	i, _ := slices.BinarySearch(w.offs, off)
+	for ; i < len(w.offs) && w.offs[i] < end; i++ {
 		at := w.offs[i]
-		w.Write(w.work[off:at])
-		w.WriteString(w.renames[at])
-		for off = at + 1; off < end && !w.endsToken(off); off++ {
-		}
+		w.Write(w.bytes[off:at])
+		w.WriteString(w.edits[at].text)
+		off = at + w.edits[at].del
+		w.directive(off)
 	}
-	w.Write(w.work[off:end])
+	w.Write(w.bytes[off:end])
 }
 
-// endsToken reports whether a token ends at off.
-func (w *writer) endsToken(off int) bool {
-	_, ok := slices.BinarySearchFunc(w.toks, off, func(t tok, off int) int { return t.end - off })
-	return ok
-}
+func (w *writer) span(p span) { w.source(w.src.toks[p.first].off, w.src.toks[p.last].end) }
 
 func (w *writer) directive(off int) {
-	line, col := w.position(off)
-	w.WriteString("/*line In[")
-	w.WriteString(itoa(w.n))
-	w.WriteString("]:")
-	w.WriteString(itoa(line))
-	w.WriteByte(':')
-	w.WriteString(itoa(col))
-	w.WriteString("*/")
+	line, col := w.src.position(off)
+	w.WriteString("/*line In[" + itoa(w.n) + "]:" + itoa(line) + ":" + itoa(col) + "*/")
 }
 
-func (w *writer) span(p span) { w.source(w.toks[p.first].off, w.toks[p.last].end) }
+// A composer writes the files that a cell is checked as.
+type composer struct {
+	*writer
+	*plan
+	imps    []importSpec
+	carried []*piece
+	edits   func(*split) map[int]edit
+}
 
-// file writes the cell as a Go file; implied are the imports that it does not
-// name itself, by name.
-func (w *writer) file(bodyName string, imps []importSpec) {
+// compose returns a composer with an empty buffer.
+func (k *check) compose() *composer {
+	w := newWriter(new(bytes.Buffer), k.split, k.n, k.edits(k.split))
+	for _, list := range k.vars {
+		for _, v := range list {
+			if v.define != 0 {
+				copy(w.bytes[k.toks[v.define].off:], " =")
+			}
+		}
+	}
+	return &composer{writer: w, plan: k.plan, imps: k.imps, carried: k.carried, edits: k.edits}
+}
+
+// file writes the cell as a Go file: imports, declarations carried from
+// earlier cells, its own, and the function of its statements.
+func (w *composer) file(bodyName string) []byte {
+	w.Reset()
 	w.WriteString("package main\n")
-	for _, im := range imps {
+	w.imports(true)
+	for _, p := range w.carried {
+		w.piece(p)
+	}
+	for _, p := range w.pieces {
+		w.piece(p)
+	}
+	if w.body {
+		w.WriteString("func " + bodyName + "() {\n")
+		for i, c := range w.chunks {
+			if c.kind == stmtChunk || c.kind == varChunk {
+				w.statement(c, w.vars[i])
+			}
+		}
+		w.WriteString("}\n")
+	}
+	return bytes.Clone(w.Bytes())
+}
+
+func (w *composer) imports(mapped bool) {
+	for _, im := range w.imps {
 		w.WriteString("import ")
-		if im.end > 0 {
+		if mapped && im.end > 0 {
 			w.directive(im.off)
 		}
 		if im.name != "" {
-			w.WriteString(im.name)
-			w.WriteByte(' ')
+			w.WriteString(im.name + " ")
 		}
-		w.WriteString(strconv.Quote(im.path))
-		w.WriteByte('\n')
+		w.WriteString(strconv.Quote(im.path) + "\n")
 	}
-	for _, c := range w.chunks {
-		switch c.kind {
-		case typeChunk, constChunk, funcChunk, methodChunk:
-		case varChunk:
-			if w.body {
-				continue
-			}
-		default:
-			continue
-		}
+}
+
+// piece writes one declaration, which may be of an earlier cell.
+func (w *composer) piece(p *piece) {
+	if p.kind == typeChunk {
+		w.WriteString("type ")
+	}
+	from := w.writer
+	if p.src != w.split {
+		from = newWriter(w.Buffer, p.src, p.n, w.edits(p.src))
+	}
+	from.span(p.span)
+	w.WriteByte('\n')
+}
+
+// statement writes a chunk of the cell's function; vars are what it declares
+// and the package holds.
+func (w *composer) statement(c chunk, vars []*vars) {
+	if c.kind == stmtChunk || vars == nil {
 		w.span(span{c.first, c.last})
 		w.WriteByte('\n')
-	}
-	if !w.body {
 		return
 	}
-	w.WriteString("func " + bodyName + "() {\n")
-	for i, c := range w.chunks {
-		if c.kind != stmtChunk && c.kind != varChunk {
-			continue
-		}
-		list := w.vars[i]
-		if c.kind == stmtChunk || list == nil {
-			w.span(span{c.first, c.last})
-			w.WriteByte('\n')
-			continue
-		}
-		for _, v := range list {
-			w.assign(v)
-			w.WriteByte('\n')
-		}
+	for _, v := range vars {
+		w.assign(v)
+		w.WriteByte('\n')
 	}
-	w.WriteString("}\n")
 }
 
 // assign writes a var specification as the assignment that it is where the
 // variables live in the package.
-func (w *writer) assign(v *vars) {
+func (w *composer) assign(v *vars) {
 	blank := 0
 	for _, n := range v.names {
 		if w.name(n) == "_" {
@@ -142,54 +160,46 @@ func (w *writer) assign(v *vars) {
 	}
 	w.span(span{v.names[0], v.names[len(v.names)-1]})
 	w.WriteString(" = ")
-	if v.values == nil {
+	switch {
+	case v.values == nil:
 		for i := range v.names {
-			if i > 0 {
-				w.WriteString(", ")
-			}
+			w.comma(i)
 			w.WriteString("*new(")
 			w.span(v.typ)
 			w.WriteByte(')')
 		}
-		return
-	}
-	if blank > 0 && !v.typ.empty() && len(v.values) == len(v.names) {
+	case blank > 0 && !v.typ.empty() && len(v.values) == len(v.names):
 		// A blank has no type of its own that nil or a constant would take.
 		for i, val := range v.values {
-			if i > 0 {
-				w.WriteString(", ")
-			}
+			w.comma(i)
 			w.WriteByte('(')
 			w.span(v.typ)
 			w.WriteString(")(")
 			w.span(val)
 			w.WriteByte(')')
 		}
-		return
+	default:
+		w.span(span{v.values[0].first, v.values[len(v.values)-1].last})
 	}
-	w.span(span{v.values[0].first, v.values[len(v.values)-1].last})
+}
+
+func (w *composer) comma(i int) {
+	if i > 0 {
+		w.WriteString(", ")
+	}
 }
 
 // declarations writes the hoisted variables as package variables. This file
 // is checked beside the cell's own and only tells their types.
-func (w *writer) declarations(imps []importSpec) {
+func (w *composer) declarations() []byte {
+	w.Reset()
 	w.WriteString("package main\n")
-	for _, im := range imps {
-		w.WriteString("import ")
-		if im.name != "" {
-			w.WriteString(im.name)
-			w.WriteByte(' ')
-		}
-		w.WriteString(strconv.Quote(im.path))
-		w.WriteByte('\n')
-	}
+	w.imports(false)
 	for i := range w.chunks {
 		for _, v := range w.vars[i] {
 			w.WriteString("var ")
 			for k, n := range v.names {
-				if k > 0 {
-					w.WriteString(", ")
-				}
+				w.comma(k)
 				if v.reused[k] {
 					w.WriteByte('_')
 				} else {
@@ -207,4 +217,5 @@ func (w *writer) declarations(imps []importSpec) {
 			w.WriteByte('\n')
 		}
 	}
+	return bytes.Clone(w.Bytes())
 }

@@ -75,31 +75,136 @@ func (d Diagnostics) tidy(s *split) Diagnostics {
 	return d[:min(len(d), maxDiagnostics)]
 }
 
+// A fault is an error of ours at an offset of the source.
+type fault struct {
+	off       int
+	msg, hint string
+}
+
+func (f *fault) Error() string { return f.msg }
+
 // diagnose turns the errors of the parser and the type checker into
 // diagnostics, without those that a notebook allows.
 func (k *check) diagnose(c *Cell) Diagnostics {
 	d := slices.Clone(k.diags)
-	for _, err := range k.errs {
+	stale := k.staleUses(c)
+	d = append(d, stale...)
+	for _, err := range k.withoutEchoes() {
 		switch err := err.(type) {
 		case *scanner.Error:
-			d = append(d, Diagnostic{Line: err.Pos.Line, Col: err.Pos.Column, Msg: "syntax error: " + err.Msg})
+			if strings.HasSuffix(err.Msg, "found 'EOF'") && len(d) > 0 {
+				continue // where the parser gave up
+			}
+			g := Diagnostic{Line: err.Pos.Line, Col: err.Pos.Column, Msg: "syntax error: " + err.Msg}
+			if 1 <= g.Line && g.Line <= len(k.lines) {
+				g.Hint = k.syntaxHint(err.Msg, k.lines[g.Line-1])
+			}
+			d = append(d, g)
+		case *fault:
+			line, col := k.position(err.off)
+			d = append(d, Diagnostic{Line: line, Col: col, Msg: err.msg, Hint: err.hint})
 		case types.Error:
 			if k.allowed(c, err) {
 				continue
 			}
-			pos := k.fset.Position(err.Pos)
+			pos := k.fset.Position(k.place(c, err))
 			if rest, ok := strings.CutPrefix(err.Msg, "\t"); ok {
 				if len(d) > 0 && d[len(d)-1].Hint == "" {
 					d[len(d)-1].Hint = fmt.Sprintf("%s at line %d, column %d", unqualify(rest), pos.Line, pos.Column)
 				}
 				continue
 			}
-			d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: unqualify(err.Msg)})
+			if slices.ContainsFunc(stale, func(s Diagnostic) bool { return s.Line == pos.Line }) {
+				continue // a consequence
+			}
+			d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: unqualify(err.Msg), Hint: k.hint(c, err)})
 		default:
 			d = append(d, Diagnostic{Line: 1, Col: 1, Msg: err.Error()})
 		}
 	}
+	for _, decl := range k.bodyless(c) {
+		pos := k.fset.Position(decl.Name.Pos())
+		d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: "missing function body"})
+	}
 	return d.tidy(k.split)
+}
+
+// withoutEchoes returns the errors without those of the file of declarations
+// that the cell's own has in the same statement: there they read as in a
+// function.
+func (k *check) withoutEchoes() []error {
+	if k.decls == nil {
+		return k.errs
+	}
+	var all []*vars
+	for i := range k.chunks {
+		all = append(all, k.vars[i]...)
+	}
+	told := map[*vars]bool{}
+	statement := func(err types.Error) *vars {
+		off, ok := k.offset(err.Pos)
+		if !ok {
+			return nil
+		}
+		i, found := slices.BinarySearchFunc(all, off, func(v *vars, off int) int { return k.toks[v.start].off - off })
+		if !found {
+			i--
+		}
+		if i < 0 || off >= k.toks[all[i].end-1].end {
+			return nil
+		}
+		return all[i]
+	}
+	for _, err := range k.errs {
+		if e, ok := err.(types.Error); ok && !within(k.decls, e.Pos) {
+			told[statement(e)] = true
+		}
+	}
+	delete(told, nil)
+	return slices.DeleteFunc(slices.Clone(k.errs), func(err error) bool {
+		e, ok := err.(types.Error)
+		return ok && within(k.decls, e.Pos) && told[statement(e)]
+	})
+}
+
+// bodyless lists the functions without body, which would be written in
+// assembly.
+func (k *check) bodyless(c *Cell) []*ast.FuncDecl {
+	var list []*ast.FuncDecl
+	for _, d := range c.File.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body == nil && len(k.errs) == 0 {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// place returns where the compiler would report an error: a mismatch of
+// values and variables at the first variable, where the type checker reports
+// the first value.
+func (k *check) place(c *Cell, err types.Error) token.Pos {
+	pos := err.Pos
+	if !strings.HasPrefix(err.Msg, "assignment mismatch: ") {
+		return pos
+	}
+	find := func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if within(n, err.Pos) {
+				pos = n.Lhs[0].Pos()
+			}
+		case *ast.ValueSpec:
+			if within(n, err.Pos) {
+				pos = n.Names[0].Pos()
+			}
+		}
+		return true
+	}
+	ast.Inspect(c.File, find)
+	if k.decls != nil {
+		ast.Inspect(k.decls, find)
+	}
+	return pos
 }
 
 // allowed reports whether an error of Go's is none in a notebook.

@@ -145,13 +145,14 @@ type plan struct {
 	// declared are all names that the cell declares at package level, but
 	// for imports.
 	declared map[string]bool
+	pieces   []*piece
 	program  bool // the cell is a program: main runs
 	body     bool // the cell has statements
 }
 
 // planCell decides what is hoisted. live reports whether a name lives from an
 // earlier cell.
-func planCell(s *split, live func(string) bool) *plan {
+func planCell(s *split, n int, live func(string) bool) *plan {
 	p := &plan{split: s, imps: s.imports(), vars: map[int][]*vars{}, hoisted: map[string]*vars{}, declared: map[string]bool{}}
 	hasMain := false
 	for i, c := range s.chunks {
@@ -183,7 +184,9 @@ func planCell(s *split, live func(string) bool) *plan {
 	for i, c := range s.chunks {
 		switch {
 		case c.kind == typeChunk || c.kind == constChunk || c.kind == varChunk && !p.body:
-			p.declare(c)
+			for _, name := range p.declaredBy(c) {
+				p.declared[name] = true
+			}
 		case c.kind == varChunk:
 			for _, v := range s.specs(c) {
 				p.hoist(i, v)
@@ -194,6 +197,7 @@ func planCell(s *split, live func(string) bool) *plan {
 			}
 		}
 	}
+	p.pieces = p.cutPieces(n)
 	return p
 }
 
@@ -220,8 +224,9 @@ func (s *split) refersToItself(live func(string) bool) bool {
 	return false
 }
 
-// declare notes the names of a type, const or var chunk.
-func (p *plan) declare(c chunk) {
+// declaredBy lists the names of a type, const or var chunk.
+func (p *split) declaredBy(c chunk) []string {
+	var names []string
 	i := c.first + 1
 	grouped := p.at(i) == token.LPAREN
 	if grouped {
@@ -231,7 +236,7 @@ func (p *plan) declare(c chunk) {
 	for start := true; i <= c.last; i++ {
 		switch t := p.at(i); {
 		case start && t == token.IDENT:
-			p.declared[p.name(i)] = true
+			names = append(names, p.name(i))
 			start = c.kind != typeChunk && p.at(i+1) == token.COMMA
 			if start {
 				i++
@@ -244,6 +249,7 @@ func (p *plan) declare(c chunk) {
 			start = grouped
 		}
 	}
+	return names
 }
 
 // hoist takes the names of v, of chunk i, for the package.

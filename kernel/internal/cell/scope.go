@@ -34,12 +34,19 @@ type state struct {
 	names   map[string]*entry
 	imports map[string]string // name to path, of import declarations
 	dots    []string          // paths of dot imports, in order
+
+	anyStale bool // some entry is stale
 }
 
 // An entry is a name that lives.
 type entry struct {
 	obj  types.Object
 	cell int
+
+	piece   *piece   // how it was declared; nil for variables
+	methods []*piece // of a type
+	// stale names what the cell that made this relied on and is no more.
+	stale string
 }
 
 // NewScope returns a scope without names. Imported packages come from imp,
@@ -67,7 +74,16 @@ func (s *Scope) Commit(c *Cell) {
 	defer s.mu.Unlock()
 	st := &state{names: maps.Clone(s.live.names), imports: maps.Clone(s.live.imports), dots: slices.Clone(s.live.dots)}
 	for _, o := range c.Defines {
-		st.names[o.Name()] = &entry{obj: o, cell: c.N}
+		e := &entry{obj: o, cell: c.N}
+		for _, p := range c.pieces {
+			switch {
+			case p.kind == methodChunk && p.recv == o.Name():
+				e.methods = append(e.methods, p)
+			case p.kind != methodChunk && p.kind != varChunk && slices.Contains(p.names, o.Name()):
+				e.piece, e.cell = p, p.n
+			}
+		}
+		st.names[o.Name()] = e
 		delete(st.imports, o.Name())
 	}
 	for name, path := range c.named {
@@ -81,7 +97,34 @@ func (s *Scope) Commit(c *Cell) {
 			st.dots = append(st.dots, path)
 		}
 	}
+	st.age(c)
 	s.live = st
+}
+
+// age marks what the cell left behind.
+func (st *state) age(c *Cell) {
+	for name, e := range st.names {
+		if e.stale != "" {
+			st.anyStale = true
+			continue
+		}
+		if len(c.changed) == 0 || slices.Contains(c.Defines, e.obj) {
+			continue
+		}
+		cause := c.lost[name]
+		if cause == "" {
+			cause = mentions(e.obj.Type(), func(t *types.TypeName) bool {
+				now := st.names[t.Name()]
+				return now == nil || now.obj != t
+			})
+		}
+		if cause != "" {
+			old := *e
+			old.stale = cause
+			st.names[name] = &old
+			st.anyStale = true
+		}
+	}
 }
 
 func (c *Cell) defines(name string) bool {

@@ -133,7 +133,7 @@ func (s *split) scan() {
 	file := fset.AddFile("", -1, len(s.src))
 	var sc scanner.Scanner
 	sc.Init(file, []byte(s.src), func(pos token.Position, msg string) {
-		d := s.fail(pos.Offset, "", "%s", msg)
+		d := s.fail(pos.Offset, s.syntaxHint(msg, pos.Offset), "syntax error: %s", msg)
 		switch msg {
 		case "raw string literal not terminated", "comment not terminated":
 			d.Incomplete = true
@@ -233,7 +233,7 @@ func (s *split) cut() {
 	}
 	if first < len(s.toks) {
 		// The last token is one that no line of Go ends with.
-		d := s.fail(s.toks[len(s.toks)-1].end, "", "syntax error: unexpected end of cell after %s", s.name(len(s.toks)-1))
+		d := s.fail(s.toks[len(s.toks)-1].off, "", "syntax error: unexpected end of cell after %s", s.name(len(s.toks)-1))
 		d.Incomplete = true
 	}
 }

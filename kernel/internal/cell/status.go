@@ -15,13 +15,18 @@ func Status(source string) (status, indent string) {
 				return "invalid", ""
 			}
 		}
-		return "incomplete", strings.Repeat("\t", max(len(s.open), 0))
+		switch {
+		case strings.HasSuffix(s.diags[0].Msg, "not terminated"):
+			return "incomplete", "" // the text of strings and comments is not ours to indent
+		case len(s.open) == 0:
+			return "incomplete", "\t"
+		}
+		return "incomplete", strings.Repeat("\t", len(s.open))
 	}
-	k := &check{plan: planCell(s, func(string) bool { return false }), Scope: NewScope(nil, Prelude{})}
+	k := NewScope(nil, Prelude{}).newCheck(1)
+	k.plan = planCell(s, 1, k.lives)
 	k.imps = k.plan.imps
-	w := newWriter(k.plan, 1, nil)
-	w.file("cell__1", k.imps)
-	k.parse(w.Bytes())
+	k.parse(k.compose().file("cell__1"))
 	if len(k.errs) > 0 || len(s.diags) > 0 {
 		return "invalid", ""
 	}
