@@ -93,7 +93,7 @@ func New(opts Options) (*Engine, error) {
 	}
 	// the last element of the key is the package's name, which lowered text
 	// never relies on; "fmt/fmt" would make Use replace fmt's functions
-	return e, e.i.Use(interp.Exports{"nb__/_": e.host()})
+	return e, e.i.Use(interp.Exports{"host__0/_": e.host()})
 }
 
 // Close ends what the cells left running, as far as an interrupt can.

@@ -38,7 +38,7 @@ func newReach(i *interp.Interpreter) (*reach, error) {
 		if !ok || typ != nil && f.Type != reflect.TypeOf(typ) {
 			return reflect.Value{}
 		}
-		return open(v.FieldByIndex(f.Index))
+		return unlock(v.FieldByIndex(f.Index))
 	}
 	id, done, cancel, roots := field("id", uint64(0)), field("done", (chan struct{})(nil)), field("cancelChan", false), field("roots", nil)
 	root, ok := reflect.TypeFor[interp.Program]().FieldByName("root")
@@ -75,9 +75,9 @@ func newReach(i *interp.Interpreter) (*reach, error) {
 	return r, nil
 }
 
-// open gives a value of an unexported field, which must be addressable, the
+// unlock gives a value of an unexported field, which must be addressable, the
 // rights of an exported one.
-func open(v reflect.Value) reflect.Value {
+func unlock(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
 
@@ -93,12 +93,12 @@ func (r *reach) runID() uint64 { return atomic.LoadUint64(r.id) }
 // symbols is the scope of package main, map[string]*symbol; it is invalid
 // before the first compilation.
 func (r *reach) symbols() reflect.Value {
-	scopes := open(reflect.ValueOf(r.i).Elem().FieldByName("scopes"))
+	scopes := unlock(reflect.ValueOf(r.i).Elem().FieldByName("scopes"))
 	sc := scopes.MapIndex(reflect.ValueOf("main"))
 	if !sc.IsValid() {
 		return reflect.Value{}
 	}
-	return open(sc.Elem().FieldByName("sym"))
+	return unlock(sc.Elem().FieldByName("sym"))
 }
 
 // snapshot is what names meant in package main.
@@ -146,7 +146,7 @@ func (r *reach) forgetFile(file string, imports map[string]string) {
 	for _, name := range imports {
 		r.remove(name + "/" + file)
 	}
-	r.remove("nb__/" + file)
+	r.remove("host__0/" + file)
 	r.roots.SetZero()
 	var f *token.File
 	r.i.FileSet().Iterate(func(g *token.File) bool {
@@ -170,7 +170,7 @@ func (r *reach) funcNode(name string) unsafe.Pointer {
 	if !s.IsValid() {
 		return nil
 	}
-	return open(s.Elem().FieldByName("node")).UnsafePointer()
+	return unlock(s.Elem().FieldByName("node")).UnsafePointer()
 }
 
 // become gives an earlier definition of a function the body of a later one:
@@ -183,7 +183,7 @@ func (r *reach) become(old, latest unsafe.Pointer) {
 }
 
 func (r *reach) root(p *interp.Program) unsafe.Pointer {
-	return open(reflect.ValueOf(p).Elem().FieldByName("root")).UnsafePointer()
+	return unlock(reflect.ValueOf(p).Elem().FieldByName("root")).UnsafePointer()
 }
 
 // walk calls f with all nodes below n.
@@ -243,7 +243,7 @@ func (r *reach) compile(f *ast.File) (p *interp.Program, err error) {
 func unexported(v reflect.Value, name string) (any, bool) {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)
-	f, ok := open(c.FieldByName(name)).Interface().(reflect.Value)
+	f, ok := unlock(c.FieldByName(name)).Interface().(reflect.Value)
 	if !ok || !f.IsValid() || !f.CanInterface() {
 		return nil, false
 	}

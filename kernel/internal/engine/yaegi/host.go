@@ -14,7 +14,7 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 )
 
-// host returns package nb__, which only lowered text calls.
+// host returns package host__0, which only lowered text calls.
 func (e *Engine) host() map[string]reflect.Value {
 	fs := map[string]any{
 		"Cell":    func(f func()) { e.entry = f },

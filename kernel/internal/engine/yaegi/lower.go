@@ -124,8 +124,8 @@ func (l *lowering) ref(o types.Object) string {
 	return nameRef(n.id)
 }
 
-// host is a function of package nb__, which host.go holds.
-func host(name string) string { return "nb__." + name }
+// host is a function of package host__0, which host.go holds.
+func host(name string) string { return "host__0." + name }
 
 func (l *lowering) rule(n ast.Node) (string, bool) {
 	switch n := n.(type) {

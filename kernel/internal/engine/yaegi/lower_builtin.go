@@ -175,7 +175,7 @@ var (
 // matter to fmt and errors.
 //
 //	fmt.Println(celsius(20))
-//	fmt__.Println(nb__.Stringer(celsius(20)))
+//	fmt__.Println(host__0.Stringer(celsius(20)))
 func (l *lowering) wrapped(a ast.Expr, s string, to types.Type) (string, bool) {
 	i, ok := to.Underlying().(*types.Interface)
 	if !ok || i.NumMethods() > 0 || l.src.info.Types[a].IsNil() {

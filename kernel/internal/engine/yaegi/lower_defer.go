@@ -16,7 +16,7 @@ import (
 //	defer fmt.Println(i)
 //	d__1.Add(func(da__2 int) func() { return func() { fmt__.Println(da__2) } }(i))
 //
-// A go statement is the same with nb__.Go, which makes a panic the cell's
+// A go statement is the same with host__0.Go, which makes a panic the cell's
 // failure instead of the end of the process. The values go through parameters
 // because a variable declared in a loop is not new in each turn for yaegi.
 

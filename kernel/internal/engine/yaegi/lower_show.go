@@ -15,7 +15,7 @@ import (
 // do not survive the way, so they go along as closures.
 //
 //	t		// of a type with String
-//	{ s__1 := t; nb__.Show(0, "T", s__1); nb__.BindString(0, func() string { return s__1.String() }) }
+//	{ s__1 := t; host__0.Show(0, "T", s__1); host__0.BindString(0, func() string { return s__1.String() }) }
 
 var displayMethods = []struct{ name, host string }{
 	{"MIMEBundle", "BindBundle"},

@@ -427,7 +427,7 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 	for _, path := range paths {
 		b.WriteString("import " + l.imports[path] + " " + strconv.Quote(path) + "\n")
 	}
-	b.WriteString("import nb__ \"nb__\"\n")
+	b.WriteString("import host__0 \"host__0\"\n")
 	for _, q := range pieces {
 		if q.at == nil && q.src != nil {
 			q.at = q.origin()
@@ -459,7 +459,7 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 		b.WriteString(text + "\n")
 	}
 	if p.run != "" {
-		b.WriteString("func init() { nb__.Cell(" + p.run + ") }\n")
+		b.WriteString("func init() { host__0.Cell(" + p.run + ") }\n")
 	}
 	p.text = b.String()
 	p.draftImports = l.imports

@@ -1,0 +1,58 @@
+package enginetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+)
+
+// testInterrupt interrupts cells that would never end.
+func testInterrupt(t *testing.T, open func() (engine.Engine, error)) {
+	cells := []struct{ what, source string }{
+		{"an empty loop", "for {}"},
+		{"a loop that counts", "for { x++ }"},
+		{"a loop in a function", "func spin() { for { x++ } }\nspin()"},
+		{"a sleep", `import "time"` + "\ntime.Sleep(time.Hour)"},
+		{"a receive", "<-make(chan int)"},
+		{"a send", "make(chan int) <- 1"},
+		{"a range over a channel", "for range make(chan int) {}"},
+		{"a select", "select { case <-make(chan int): case make(chan string) <- \"\": }"},
+		{"an empty select", "select {}"},
+		{"a channel in a function of an earlier cell", "wait()"},
+		{"a wait for goroutines", "import \"sync\"\nvar wg sync.WaitGroup\nwg.Add(1)\nwg.Wait()"},
+		{"a lock", "import \"sync\"\nvar mu sync.Mutex\nmu.Lock()\nmu.Lock()"},
+		{"the cell's context", "<-ctx.Done()\nselect {}"},
+		{"a deferred call", "defer func() { for {} }()\nfor {}"},
+		{"a closure called by compiled code", "import \"strings\"\nstrings.Map(func(r rune) rune { for {} }, \"abc\")"},
+	}
+	for _, c := range cells {
+		t.Run(c.what, func(t *testing.T) {
+			nb := Open(t, open)
+			run := func(source string, want ...string) {
+				t.Helper()
+				got := Report(nb.Run(context.Background(), source))
+				if len(got) != len(want) || len(got) > 0 && got[0] != want[0] {
+					t.Errorf("%s: got %q, want %q", source, got, want)
+				}
+			}
+			run("x := 1\nadd := func() int { x++; return x }\nch := make(chan int)\nfunc wait() { <-ch }")
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			_, out, err := nb.Run(ctx, c.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := time.Since(start); d > time.Second {
+				t.Errorf("ended after %v", d)
+			}
+			if out.Failure == nil || out.Failure.Kind != engine.Interrupt {
+				t.Fatalf("got %+v, want an interrupt", out.Failure)
+			}
+			run("x = 5\nadd()", "= int  6")
+			run("go func() { ch <- 7 }()\n<-ch", "= int  7")
+		})
+	}
+}
