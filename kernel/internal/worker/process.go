@@ -149,9 +149,15 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 	for {
 		select {
 		case d := <-p.done:
-			if d.N == job.N {
-				return d, nil
+			if d.N != job.N {
+				continue
 			}
+			if d.Failure != nil && d.Failure.Kind == string(engine.Stuck) {
+				unending = true // the engine has waited long enough
+				p.Kill()
+				continue
+			}
+			return d, nil
 		case <-p.gone:
 			select { // the child may have answered before it ended
 			case d := <-p.done:

@@ -1,0 +1,64 @@
+package kernel_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/branchbook/branchbook/kernel"
+	"github.com/branchbook/branchbook/kernel/kerneltest"
+)
+
+// The test binary is the kernel that the tests start, and its worker.
+func TestMain(m *testing.M) {
+	var err error
+	switch {
+	case len(os.Args) == 3 && os.Args[1] == "kernel":
+		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{Version: "test"})
+	case len(os.Args) == 2 && os.Args[1] == "worker":
+		err = kernel.ServeWorker()
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func start(tb testing.TB, env ...string) *kerneltest.Kernel {
+	tb.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return kerneltest.Start(tb, []string{self, "kernel"}, env...)
+}
+
+// run expects a cell that prints and shows nothing.
+func run(k *kerneltest.Kernel, count int, code string) {
+	r := k.Execute(code)
+	r.Busy()
+	r.Input(count)
+	r.ReplyOK(count)
+	r.Idle()
+}
+
+func TestStreamsAndResult(t *testing.T) {
+	k := start(t)
+	r := k.Execute("fmt.Println(\"out\")\nfmt.Fprintln(os.Stderr, \"err\")\nx := 20\nx + 1")
+	r.Busy()
+	r.Input(1)
+	r.Stream("stdout", "out\n")
+	r.Stream("stderr", "err\n")
+	r.Result("21")
+	r.ReplyOK(1)
+	r.Idle()
+	r = k.Execute("x * 2")
+	r.Busy()
+	r.Input(2)
+	r.Result("40")
+	r.ReplyOK(2)
+	r.Idle()
+}
