@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/branchbook/branchbook/lib/llm/internal/llama"
 )
@@ -107,10 +108,14 @@ func (x *extension) run(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { x.s.c.Stop(true) })
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		x.s.c.Stop(true)
+		close(done)
+	})
 	defer func() {
-		if !stop() { // it ran, or runs now: do not let it end the next call
-			<-ctx.Done()
+		if !stop() {
+			<-done // so that it does not end the next call
 			x.s.c.Stop(false)
 		}
 		if err != nil {
@@ -159,10 +164,9 @@ func (x *extension) decode(ctx context.Context, parts []part) error {
 		}
 	}
 
-	s.c.SetThreads(s.pace.threads())
-	start := s.pace.start()
-	err := s.c.Decode(batch)
-	took := s.pace.stop(start, len(batch.Token))
+	start := time.Now()
+	err := x.timed(ctx, batch, parts)
+	took := time.Since(start)
 	s.mu.Lock()
 	s.decode += took
 	if err == nil {
@@ -182,6 +186,52 @@ func (x *extension) decode(ctx context.Context, parts []part) error {
 		return err
 	}
 	return x.read(reads)
+}
+
+// timed runs one batch with the threads that pace chooses; if that takes too
+// long because other processes want the cores, it starts again with one.
+func (x *extension) timed(ctx context.Context, batch llama.Batch, parts []part) error {
+	s, n := x.s, len(batch.Token)
+	choice := s.pace.choose(n, time.Now(), idleCores)
+	for {
+		s.c.SetThreads(choice.threads)
+		late := s.stopAfter(choice.limit)
+		start := time.Now()
+		err := s.c.Decode(batch)
+		took := time.Since(start)
+		if err == nil || errors.Is(err, llama.ErrAborted) {
+			s.pace.learn(choice.threads, n, took, s.c.CPUSeconds()/took.Seconds(), time.Now())
+		}
+		if !late() || ctx.Err() != nil || !errors.Is(err, llama.ErrAborted) {
+			return err
+		}
+		for _, p := range parts {
+			s.c.Remove(int(x.branches[p.step].seq), x.branches[p.step].len)
+		}
+		choice.threads, choice.limit = 1, 0
+	}
+}
+
+// stopAfter stops a decode that still runs after limit; 0 is no limit. The
+// caller calls late when the decode has ended: it says whether the limit
+// passed, and lets decodes run again.
+func (s *Session) stopAfter(limit time.Duration) (late func() bool) {
+	if limit == 0 {
+		return func() bool { return false }
+	}
+	done := make(chan struct{})
+	timer := time.AfterFunc(limit, func() {
+		s.c.Late(true)
+		close(done)
+	})
+	return func() bool {
+		if timer.Stop() {
+			return false
+		}
+		<-done
+		s.c.Late(false)
+		return true
+	}
 }
 
 // undo takes back what this call appended.

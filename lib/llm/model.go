@@ -20,8 +20,10 @@ type Options struct {
 	// Context is the number of tokens that a session of the model holds
 	// unless its own options say otherwise; see SessionOptions.Context.
 	Context int
-	// Threads is the number of threads that compute. Zero means the cores
-	// that the process may use, two threads of one core counted once.
+	// Threads is the number of threads that compute, always. Zero means up to
+	// the number of cores that the process may use, and fewer while fewer are
+	// faster: on a machine that others use too, threads that wait for one
+	// another can be slower than one alone. The results do not depend on it.
 	Threads int
 	// Progress is called from time to time while the model is fetched and
 	// loaded, from one goroutine at a time.

@@ -23,7 +23,8 @@ type SessionOptions struct {
 	// Batch is the number of tokens of one decode; larger steps are split.
 	// Zero means 512.
 	Batch int
-	// Threads is the number of threads that compute. Zero means the model's.
+	// Threads is the number of threads that compute. Zero means the model's
+	// Options.Threads.
 	Threads int
 	// KeepLogits makes Logits work: the last row of each branch is kept,
 	// which costs 4 bytes × vocabulary × branches.
@@ -87,7 +88,15 @@ func (m *Model) NewSession(o SessionOptions) (*Session, error) {
 		o.Batch = 512
 	}
 	if o.Threads == 0 {
-		o.Threads = m.threads
+		o.Threads = m.opt.Threads
+	}
+	pace := fixedPace(o.Threads)
+	if o.Threads == 0 {
+		o.Threads = cores()
+		pace = adaptivePace(o.Threads)
+	}
+	if m.facts.Recurrent || m.facts.Hybrid { // a stopped decode cannot be done again
+		pace = fixedPace(o.Threads)
 	}
 	if o.Context < 0 || o.Branches < 0 || o.Batch < 0 || o.Threads < 0 {
 		release()
@@ -101,8 +110,7 @@ func (m *Model) NewSession(o SessionOptions) (*Session, error) {
 		release()
 		return nil, fmt.Errorf("llm: new session with a context of %d tokens: %w", o.Context, err)
 	}
-	s := &Session{model: m, opt: o, c: c, release: release, limit: c.Cells, branches: make(map[Branch]*branch)}
-	s.pace.init(o.Threads)
+	s := &Session{model: m, opt: o, c: c, pace: pace, release: release, limit: c.Cells, branches: make(map[Branch]*branch)}
 	if trained > 0 {
 		s.limit = min(s.limit, trained)
 	}

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 void goLog(int32_t level, char *text); // callback.go
 
@@ -23,7 +24,8 @@ struct bb_context {
 	llama_memory_t memory;
 	ggml_threadpool_t pool;
 	void (*pool_free)(ggml_threadpool_t);
-	atomic_int stop;
+	atomic_int stop; // 0, or the sum of reasons to stop
+	double cpu; // seconds that the calling thread ran in the last decode
 	llama_batch batch;
 };
 
@@ -94,7 +96,18 @@ uint32_t bb_context_cells(const bb_context *c) { return llama_n_ctx(c->llama); }
 uint32_t bb_context_batch(const bb_context *c) { return llama_n_batch(c->llama); }
 bool bb_has_memory(bb_context *c) { return c->memory != NULL; }
 void bb_context_threads(bb_context *c, int32_t n) { llama_set_n_threads(c->llama, n, n); }
-void bb_context_stop(bb_context *c, int32_t stop) { atomic_store(&c->stop, stop); }
+void bb_context_stop(bb_context *c, int32_t reason, bool stop) {
+	if (stop)
+		atomic_fetch_or(&c->stop, reason);
+	else
+		atomic_fetch_and(&c->stop, ~reason);
+}
+
+static double thread_seconds(void) {
+	struct timespec t;
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0) return 0;
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
 
 int32_t bb_decode(bb_context *c, int32_t n, const int32_t *token, const int32_t *pos, const int32_t *seq, const int8_t *out, char *err) {
 	llama_batch b = c->batch;
@@ -103,10 +116,14 @@ int32_t bb_decode(bb_context *c, int32_t n, const int32_t *token, const int32_t 
 	b.pos = (llama_pos *)pos;
 	b.logits = (int8_t *)out;
 	for (int32_t i = 0; i < n; i++) b.seq_id[i] = (llama_seq_id *)&seq[i];
+	double start = thread_seconds();
 	int32_t rc = bb_llama_decode(c->llama, &b, err);
 	if (rc == 0) llama_synchronize(c->llama);
+	c->cpu = thread_seconds() - start;
 	return rc;
 }
+
+double bb_cpu_seconds(const bb_context *c) { return c->cpu; }
 
 const float *bb_logits(bb_context *c, int32_t i) { return llama_get_logits_ith(c->llama, i); }
 

@@ -242,13 +242,10 @@ func (c *Context) SetThreads(n int) { C.bb_context_threads(c.c, C.int32_t(n)) }
 
 // Stop makes a decode that runs now, and every later one, end with ErrAborted
 // until Stop(false). It may be called from any goroutine.
-func (c *Context) Stop(stop bool) {
-	var n C.int32_t
-	if stop {
-		n = 1
-	}
-	C.bb_context_stop(c.c, n)
-}
+func (c *Context) Stop(stop bool) { C.bb_context_stop(c.c, 1, C.bool(stop)) }
+
+// Late is a second reason to stop, beside that of Stop.
+func (c *Context) Late(late bool) { C.bb_context_stop(c.c, 2, C.bool(late)) }
 
 // Decode is llama_decode, and waits for its end. After any error the cells of
 // some of the batch's tokens may be filled: Remove them.
@@ -278,6 +275,10 @@ func (c *Context) Decode(b Batch) error {
 	}
 	return fmt.Errorf("llama_decode returned %d: %w", rc, msg.error(mark, "llama.cpp gives no reason"))
 }
+
+// CPUSeconds is for how long the calling thread ran in the last decode; less
+// than the decode took if other threads wanted its core.
+func (c *Context) CPUSeconds() float64 { return float64(C.bb_cpu_seconds(c.c)) }
 
 // Row is the logits after one token of the last decode. It is valid until the
 // next, and may be read from several goroutines.

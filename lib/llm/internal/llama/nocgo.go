@@ -28,6 +28,8 @@ func (*Model) NewContext(ContextParams) (*Context, error) { return nil, ErrUnava
 
 func (*Context) Free()                     {}
 func (*Context) SetThreads(int)            {}
+func (*Context) CPUSeconds() float64       { return 0 }
+func (*Context) Late(bool)                 {}
 func (*Context) Stop(bool)                 {}
 func (*Context) Decode(Batch) error        { return ErrUnavailable }
 func (*Context) Row(int) (Row, error)      { return Row{}, ErrUnavailable }
