@@ -3,12 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/branchbook/branchbook/lib/llm"
 	"github.com/branchbook/branchbook/lib/llm/catalog"
 )
 
@@ -24,7 +30,7 @@ your cache directory.`,
 		Args: onlyCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(modelsListCommand(), modelsGetCommand(), modelsVerifyCommand())
+	cmd.AddCommand(modelsListCommand(), modelsGetCommand(), modelsShowCommand(), modelsVerifyCommand())
 	return cmd
 }
 
@@ -73,6 +79,94 @@ the file. A model that is here already is not fetched again.`,
 			return nil
 		},
 	}
+}
+
+func modelsShowCommand() *cobra.Command {
+	var context int
+	cmd := &cobra.Command{
+		Use:   "show NAME|FILE",
+		Short: "Show what a model is, its metadata and the memory it takes",
+		Long: `Reads the header of a model's file, without loading the model, and prints what
+it is, how much memory it takes with a context of so many tokens, and its
+metadata. A model of the catalogue must be here.`,
+		Example: "  branchbook models show smollm2-135m\n  branchbook models show --context 8192 ./model.gguf",
+		Args:    oneArg("NAME or FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if context < 1 {
+				return &usageError{cmd.CommandPath(), fmt.Errorf("--context is %d, want at least 1", context)}
+			}
+			path := args[0]
+			if entry, cached, here, err := catalog.Locate(args[0], catalog.Options{}); err == nil {
+				if !here {
+					return fmt.Errorf("%s is not here: branchbook models get %s", entry.Name, entry.Name)
+				}
+				path = cached
+			} else if path, err = catalog.Resolve(cmd.Context(), args[0], catalog.Options{}); err != nil {
+				return err
+			}
+			file, err := llm.Inspect(path)
+			if err != nil {
+				return err
+			}
+			return showModel(cmd.OutOrStdout(), file, context)
+		},
+	}
+	cmd.Flags().IntVarP(&context, "context", "c", 4096, "tokens of context to reckon memory for")
+	return cmd
+}
+
+func showModel(out io.Writer, f *llm.File, context int) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
+	row("file", "%s", f.Path)
+	row("name", "%s", f.Name)
+	row("architecture", "%s", f.Architecture)
+	row("parameters", "%.1f million", float64(f.Parameters)/1e6)
+	row("quantisation", "%s", f.Quantisation)
+	row("weights", "%s", megabytes(f.Bytes))
+	if cache, ok := cacheBytes(f, context); ok {
+		row("KV cache", "%s for %d tokens", megabytes(cache), context)
+	}
+	template := "none: give it raw text to continue"
+	if f.Metadata["tokenizer.chat_template"] != "" {
+		template = "yes"
+	}
+	row("chat template", "%s", template)
+	fmt.Fprintln(w)
+	for _, key := range slices.Sorted(maps.Keys(f.Metadata)) {
+		value := strings.Join(strings.Fields(f.Metadata[key]), " ")
+		if runes := []rune(value); len(runes) > 80 {
+			value = string(runes[:79]) + "…"
+		}
+		row(key, "%s", value)
+	}
+	return w.Flush()
+}
+
+// cacheBytes reckons llama.cpp's KV cache: in each layer a key and a value of
+// 16-bit floats for each head that keeps one, for each token. It tells only
+// about models whose layers are alike, all with attention over the whole
+// context.
+func cacheBytes(f *llm.File, context int) (bytes int64, ok bool) {
+	number := func(key string) int64 {
+		n, _ := strconv.ParseInt(f.Metadata[f.Architecture+"."+key], 10, 64)
+		return n
+	}
+	layers, heads, kept := number("block_count"), number("attention.head_count"), number("attention.head_count_kv")
+	if kept == 0 {
+		kept = heads
+	}
+	if layers == 0 || heads == 0 || number("attention.sliding_window") != 0 || number("ssm.state_size") != 0 {
+		return 0, false
+	}
+	key, value := number("attention.key_length"), number("attention.value_length")
+	if key == 0 {
+		key = number("embedding_length") / heads
+	}
+	if value == 0 {
+		value = number("embedding_length") / heads
+	}
+	return int64(context) * layers * kept * (key + value) * 2, key > 0
 }
 
 func modelsVerifyCommand() *cobra.Command {

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/branchbook/branchbook/kernel"
+)
+
+func kernelCommand() *cobra.Command {
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "kernel CONNECTION_FILE",
+		Short: "Serve as the kernel of a notebook: Jupyter starts this",
+		Long: `Serves the kernel that a Jupyter connection file describes, until a front end
+shuts it down. Jupyter starts this; "branchbook install" tells it how.`,
+		Args: oneArg("CONNECTION_FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			level := slog.LevelWarn
+			if verbose {
+				level = slog.LevelDebug
+			}
+			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+			return kernel.Serve(context.Background(), args[0], kernel.Options{Version: version(), Log: log})
+		},
+	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log every message to standard error")
+	return cmd
+}
+
+// workerCommand is what a kernel runs cells in. It is no command of a user's.
+func workerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "worker",
+		Short:  "Run the cells of a kernel, which starts this",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return kernel.ServeWorker() },
+	}
+}
