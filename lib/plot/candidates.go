@@ -12,13 +12,13 @@ import (
 )
 
 // CandidatesOptions says how Candidates draws. The zero value draws the
-// twelve most probable candidates, 720 pixels wide.
+// twelve most probable candidates, 660 pixels wide.
 type CandidatesOptions struct {
 	Title string // replaces one that names the step
 	// Max is how many candidates to show, by base probability; the chosen one
 	// is always among them. Zero means 12, more than 60 means 60.
 	Max   int
-	Width int // CSS pixels, from 480 to 2000; zero means 720
+	Width int // CSS pixels, from 480 to 2000; zero means 660
 }
 
 // Candidates draws how the sampler weighed the candidates of one step, counted
@@ -89,7 +89,7 @@ func newCandidateView(rec llm.Record, step int, opt CandidatesOptions) candidate
 	v := candidateView{
 		title: oneLine(opt.Title),
 		step:  s,
-		width: min(max(or(opt.Width, 720), 480), 2000),
+		width: min(max(or(opt.Width, 660), 480), 2000),
 	}
 	if v.title == "" {
 		v.title = fmt.Sprintf("Candidates at step %d", step)

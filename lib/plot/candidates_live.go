@@ -3,6 +3,7 @@ package plot
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -127,6 +128,12 @@ func (v candidateView) adjust(option map[string]any) map[string]any {
 		if label, ok := s["label"].(map[string]any); ok {
 			label["opacity"] = 1 // and not that of its point, which is 0
 		}
+	}
+	if len(v.notes) > 0 {
+		o["title"] = []any{o["title"], map[string]any{
+			"text": strings.Join(v.notes, "\n"), "left": 12, "bottom": 4,
+			"textStyle": map[string]any{"fontSize": 11, "fontWeight": "normal", "lineHeight": noteHeight},
+		}}
 	}
 	for i, r := range v.rows {
 		if r.chosen {

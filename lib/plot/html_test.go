@@ -88,7 +88,7 @@ func TestTokenViewHasNothingToRunOrRemove(t *testing.T) {
 func shownText(nodes []*html.Node) string {
 	var b strings.Builder
 	walk(nodes, func(n *html.Node) {
-		if n.Type != html.ElementNode || !strings.Contains(attribute(n, "style"), "line-height:1.9") {
+		if n.Type != html.ElementNode || !strings.Contains(attribute(n, "style"), "line-height:1.6") {
 			return
 		}
 		walk([]*html.Node{n}, func(n *html.Node) {

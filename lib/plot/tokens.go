@@ -28,7 +28,7 @@ const (
 )
 
 // TokensOptions says how Tokens draws. The zero value colours by surprisal,
-// from 0 to 5 nats, 720 pixels wide.
+// from 0 to 5 nats, 660 pixels wide.
 type TokensOptions struct {
 	Title string     // replaces one that names the model and the sampler
 	Color TokenColor // empty means BySurprisal
@@ -41,7 +41,7 @@ type TokensOptions struct {
 	// Candidates is how many candidates of a token its tooltip and table hold,
 	// by base probability. Zero means 6.
 	Candidates int
-	Width      int // CSS pixels, from 320 to 2000; zero means 720
+	Width      int // CSS pixels, from 320 to 2000; zero means 660
 }
 
 // Tokens draws a generation token by token, each coloured by what the model
@@ -104,7 +104,7 @@ func newTokenView(rec llm.Record, opt TokensOptions) (tokenView, error) {
 		summary:    summary(rec),
 		scale:      sc,
 		candidates: or(opt.Candidates, 6),
-		width:      min(max(or(opt.Width, 720), 320), 2000),
+		width:      min(max(or(opt.Width, 660), 320), 2000),
 	}
 	if v.title == "" {
 		v.title = heading(rec)

@@ -44,14 +44,14 @@ func (v tokenView) html() string {
 		if n := len(v.rec.PromptTokens); n > 0 {
 			size = ", " + plural(n, "token")
 		}
-		fmt.Fprintf(&b, `<details style="font-size:85%%;margin:4px 0"><summary>prompt%s</summary><div style="white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;%s">%s</div></details>`,
+		fmt.Fprintf(&b, `<details style="font-size:85%%;margin:4px 0"><summary>prompt%s</summary><div style="white-space:pre-wrap;overflow-wrap:break-word;%s">%s</div></details>`,
 			size, codeFont, html.EscapeString(escapeControls(p)))
 	}
 	direction := ""
 	if rightToLeft(v.rec) {
 		direction = "direction:rtl;"
 	}
-	b.WriteString(`<div style="white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.9;margin:6px 0;` + direction + codeFont + `">`)
+	b.WriteString(`<div style="white-space:pre-wrap;overflow-wrap:break-word;line-height:1.6;margin:6px 0;` + direction + codeFont + `">`)
 	for i := range v.cells {
 		v.writeToken(&b, i)
 	}
@@ -67,7 +67,9 @@ func (v tokenView) html() string {
 	return b.String()
 }
 
-const codeFont = `font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace);font-size:14px`
+// codeFont names fonts twice: JupyterLab drops the second, with its variable,
+// from untrusted notebooks, and keeps the first.
+const codeFont = `font-family:Menlo,Consolas,monospace;font-family:var(--jp-code-font-family,monospace);font-size:14px`
 
 // outline separates tokens that have no colour.
 const outline = "box-shadow:inset 0 0 0 1px rgba(127,127,127,.28)"
@@ -99,11 +101,11 @@ func (v tokenView) writeToken(b *strings.Builder, i int) {
 	cell := v.cells[i]
 	style := outline
 	if c, ok := v.scale.colour(cell.value); !ok {
-		style = "outline:1px dashed;outline-offset:-1px"
+		style = "outline:1px dashed"
 	} else if c.A > 0 {
 		style += ";background:" + css(c)
 	}
-	open := fmt.Sprintf(`<span style="border-radius:3px;padding:2px 0;margin-right:1px;unicode-bidi:isolate;%s" title="%s">`, style, html.EscapeString(v.tooltip(i)))
+	open := fmt.Sprintf(`<span style="display:inline-block;max-width:100%%;line-height:1.5;margin:2px 1px 2px 0;border-radius:3px;%s" title="%s">`, style, html.EscapeString(v.tooltip(i)))
 	b.WriteString(open)
 	closed := false
 	for _, r := range cell.runs {
@@ -118,7 +120,7 @@ func (v tokenView) writeToken(b *strings.Builder, i int) {
 			closed = false
 		}
 		if r.mark {
-			fmt.Fprintf(b, `<span style="text-decoration:underline dotted">%s</span>`, html.EscapeString(r.text))
+			fmt.Fprintf(b, `<span style="border-bottom:1px dotted">%s</span>`, html.EscapeString(r.text))
 		} else {
 			b.WriteString(html.EscapeString(r.text))
 		}
@@ -191,7 +193,7 @@ func (v tokenView) writeTables(b *strings.Builder) {
 	b.WriteString(`</details><details style="font-size:85%"><summary>candidates of each token</summary>`)
 	for i := range v.cells[:min(len(v.cells), foldedTokens)] {
 		s := v.rec.Steps[i]
-		fmt.Fprintf(b, `<details style="margin-left:1em"><summary>%d: <span style="unicode-bidi:isolate">%s</span></summary>`,
+		fmt.Fprintf(b, `<details style="margin-left:1em"><summary>%d: <span style="display:inline-block">%s</span></summary>`,
 			i, html.EscapeString(quote(s.Piece, s.Token, isEnd(v.rec, i), 60)))
 		if len(s.Candidates) == 0 {
 			b.WriteString("the record holds none</details>")
