@@ -40,7 +40,7 @@ func Estimate(m Model, prompt []llm.Token, s Sampler, opt Options) Forecast {
 
 // String tells the forecast in words.
 func (f Forecast) String() string {
-	return fmt.Sprintf("up to %s tokens, %s decoded", thousands(f.Emitted), thousands(f.Decoded))
+	return fmt.Sprintf("up to %s, %s decoded", tokens(f.Emitted), thousands(f.Decoded))
 }
 
 // Seconds is the time the decoding takes at rate tokens a second.
@@ -50,13 +50,20 @@ func (f Forecast) Seconds(rate float64) float64 { return float64(f.Decoded) / ra
 // 3,120 tok/s in decode, 4 % outside". The rate counts the prompt; outside is
 // the share of the time that was not spent in the model.
 func CostLine(c llm.Cost) string {
-	line := fmt.Sprintf("%s tokens, %s decoded, %.3g s", thousands(c.Emitted), thousands(c.Decoded), c.TotalSeconds)
+	line := fmt.Sprintf("%s, %s decoded, %.3g s", tokens(c.Emitted), thousands(c.Decoded), c.TotalSeconds)
 	if c.DecodeSeconds <= 0 || c.TotalSeconds <= 0 {
 		return line
 	}
 	return fmt.Sprintf("%s, %s tok/s in decode, %.0f %% outside", line,
 		thousands(int(float64(c.Prompt+c.Decoded)/c.DecodeSeconds)),
 		100*max(0, 1-c.DecodeSeconds/c.TotalSeconds))
+}
+
+func tokens(n int) string {
+	if n == 1 {
+		return "1 token"
+	}
+	return thousands(n) + " tokens"
 }
 
 func thousands(n int) string {

@@ -19,7 +19,7 @@ import (
 // an empty End. In every case the model's branches are as they were before.
 //
 // Errors: [*ParamError] for a parameter without meaning, [ErrPrompt] and
-// [*PromptError] for a prompt that is empty or does not fit, [ErrNoToken],
+// [*llm.FitError] for a prompt that is empty or does not fit, [ErrNoToken],
 // and the model's and the sampler's own.
 func Generate(ctx context.Context, model Model, prompt []llm.Token, s Sampler, opt Options) (llm.Record, error) {
 	start := time.Now()

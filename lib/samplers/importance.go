@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/branchbook/branchbook/lib/llm"
 )
@@ -133,7 +134,10 @@ func (p Importance) Step(ctx context.Context, m Model, s State) (State, Info, er
 	}
 	step := newStep(m, s.Row, kept)
 	powers(step.Candidates, p.Alpha)
-	est := weigh(kept, view.logWeights(p.Alpha, p.Proposal), p.Alpha, !p.NoJackknife)
+	est := weigh(kept, view.logWeights(p.Alpha, p.Proposal), p.Alpha)
+	if !p.NoJackknife {
+		est = est.jackknife()
+	}
 	est.record(&step)
 	chosen := pick(est.prob, s.Uniform("choose"))
 	step = chose(step, chosen)
@@ -165,26 +169,31 @@ func (p Importance) lookAhead(m Model, s State, kept []llm.TokenLogProb) lookAhe
 // estimate is the next-token law of one step.
 type estimate struct {
 	prob    []float64
+	bias    []float64 // of prob, as the jackknife estimates it
 	se      []float64
 	logZeta []float64
 	ess     []float64 // 0 where ζ is known
 	clamped float64   // mass that was negative, before normalising
 }
 
-// weigh returns the estimate of p^α·ζ over the candidates kept. lw holds for
-// each candidate the log-weights of its rollouts, as many for each; nil where
-// ζ is 1.
+// weigh returns the estimate p̂ ∝ p^α·ζ̂ over the candidates kept. lw holds for
+// each candidate the log-weights of its M rollouts, the same M for all; nil
+// where ζ is 1.
 //
-// With p̂ the estimate from all M rollouts and p̂_(−s) that without rollout s
-// of every candidate, the jackknife's is M·p̂ − (M−1)/M · Σ_s p̂_(−s). Where
-// that is negative it is clamped to 0 and the rest normalised. The standard
-// errors are the jackknife's too, √((M−1)/M · Σ_s (p̂_(−s) − mean)²), and 0
-// for M = 1, which cannot tell.
+// With p̂_(−s) the estimate without rollout s of every candidate, and p̂_(·)
+// the mean of those over s, the jackknife's estimate of the bias is
+// (M−1)·(p̂_(·) − p̂), and of the standard error √((M−1)/M · Σ_s (p̂_(−s) −
+// p̂_(·))²). Both are 0 for M = 1, which cannot tell.
 //
-// Miller, Biometrika 61 (1974); arXiv 2601.21590, section 4.
-func weigh(kept []llm.TokenLogProb, lw [][]float64, alpha float64, jackknife bool) estimate {
+// Miller, Biometrika 61 (1974); in power sampling arXiv 2601.21590.
+func weigh(kept []llm.TokenLogProb, lw [][]float64, alpha float64) estimate {
 	n, m := len(kept), 0
-	e := estimate{se: make([]float64, n), logZeta: make([]float64, n), ess: make([]float64, n)}
+	e := estimate{
+		bias:    make([]float64, n),
+		se:      make([]float64, n),
+		logZeta: make([]float64, n),
+		ess:     make([]float64, n),
+	}
 	full := make([]float64, n)
 	without := make([][]float64, n) // log mean of the others, by rollout left out
 	for v, t := range kept {
@@ -212,24 +221,16 @@ func weigh(kept []llm.TokenLogProb, lw [][]float64, alpha float64, jackknife boo
 				left[v] += without[v][s]
 			}
 		}
-		probs, err := Normalise(left)
-		if err != nil {
-			continue
-		}
-		for v, p := range probs {
-			d := p - e.prob[v] // near 0, so that squares lose nothing
+		z := LogSumExp(left)
+		for v, lp := range left {
+			d := math.Exp(lp-z) - e.prob[v] // near 0, so that squares lose nothing
 			mean[v] += d / float64(m)
 			square[v] += d * d / float64(m)
 		}
 	}
 	for v := range e.prob {
+		e.bias[v] = float64(m-1) * mean[v]
 		e.se[v] = math.Sqrt(float64(m-1) * max(square[v]-mean[v]*mean[v], 0))
-		if jackknife {
-			e.prob[v] -= float64(m-1) * mean[v]
-		}
-	}
-	if jackknife {
-		e.clamped = clamp(e.prob)
 	}
 	return e
 }
@@ -239,28 +240,35 @@ func weigh(kept []llm.TokenLogProb, lw [][]float64, alpha float64, jackknife boo
 // sum would lose the small weights beside a large one.
 func logMeansWithout(lw []float64) []float64 {
 	m := len(lw)
-	out := make([]float64, m)
-	before, after := math.Inf(-1), math.Inf(-1)
-	for s := range m {
+	hi := slices.Max(lw)
+	w, out := make([]float64, m), make([]float64, m)
+	var before, after float64
+	for s, x := range lw {
 		out[s] = before
-		before = logAdd(before, lw[s])
+		w[s] = math.Exp(x - hi)
+		before += w[s]
 	}
 	n := math.Log(float64(m - 1))
 	for s := m - 1; s >= 0; s-- {
-		out[s] = logAdd(out[s], after) - n
-		after = logAdd(after, lw[s])
+		if others := out[s] + after; others > 0 {
+			out[s] = hi + math.Log(others) - n
+		} else { // so far below the largest, which is s, that they are 0 beside it
+			out[s] = LogSumExp(slices.Delete(slices.Clone(lw), s, s+1)) - n
+		}
+		after += w[s]
 	}
 	return out
 }
 
-func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
+// jackknife returns e without its estimated bias. Where that makes a
+// probability negative it is set to 0, and the rest are normalised.
+func (e estimate) jackknife() estimate {
+	e.prob = slices.Clone(e.prob)
+	for v := range e.prob {
+		e.prob[v] -= e.bias[v]
 	}
-	if math.IsInf(b, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
+	e.clamped = clamp(e.prob)
+	return e
 }
 
 // clamp sets negative probabilities to 0, normalises the rest and returns the

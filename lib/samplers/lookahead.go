@@ -64,7 +64,7 @@ func (l lookAhead) run(ctx context.Context, m Model, s State) (view, error) {
 	// next.
 	group := l.fit(m, len(ahead))
 	if group < 1 && len(ahead) > 0 {
-		return v, fmt.Errorf("%d branches and %d tokens are left, not enough for one rollout", m.Branches(), m.Room())
+		return v, l.tooSmall(m)
 	}
 	v.keeps = group == len(ahead)
 	for len(ahead) > 0 {
@@ -83,6 +83,10 @@ func (l lookAhead) run(ctx context.Context, m Model, s State) (view, error) {
 		}
 	}
 	return v, nil
+}
+
+func (l lookAhead) tooSmall(m Model) error {
+	return fmt.Errorf("room for %d tokens, need %d for one rollout; %d branches free, need 2: %w", m.Room(), l.depth, m.Branches(), llm.ErrBranches)
 }
 
 // fit is how many of n candidates can be open while one rollout is.
@@ -165,7 +169,7 @@ func (l lookAhead) roll(ctx context.Context, m Model, s State, outlooks []outloo
 	for len(jobs) > 0 {
 		n := min(len(jobs), m.Branches(), m.Room()/(l.depth-1))
 		if n < 1 {
-			return fmt.Errorf("%d branches and %d tokens are left, not enough for one rollout", m.Branches(), m.Room())
+			return l.tooSmall(m)
 		}
 		if err := l.wave(ctx, m, s, outlooks, jobs[:n]); err != nil {
 			return err

@@ -92,14 +92,6 @@ type Progress struct {
 // begins a text.
 var ErrPrompt = errors.New("the prompt is empty")
 
-// PromptError is the error for a prompt that does not fit the context.
-// Shorten the prompt or open the model with a larger context.
-type PromptError struct{ Tokens, Limit int }
-
-func (e *PromptError) Error() string {
-	return fmt.Sprintf("the prompt holds %d tokens, the context %d", e.Tokens, e.Limit)
-}
-
 // ParamError is the error for a parameter that has no meaning.
 type ParamError struct {
 	Name  string // "alpha"
@@ -114,7 +106,8 @@ func (e *ParamError) Error() string {
 // Begin opens a branch, decodes prompt into it and reads what reads asks for
 // (its Branch and Tokens are ignored).
 //
-// Errors: [ErrPrompt], [*PromptError], [*ParamError] for a negative
+// Errors: [ErrPrompt], [*llm.FitError] for a prompt that does not fit the
+// context, [*ParamError] for a negative
 // MaxTokens, and the model's own. No branch is left open after an error.
 func Begin(ctx context.Context, m Model, prompt []llm.Token, opt Options, reads llm.Step) (State, error) {
 	opt, err := opt.resolve()
@@ -125,7 +118,7 @@ func Begin(ctx context.Context, m Model, prompt []llm.Token, opt Options, reads 
 		return State{}, fmt.Errorf("samplers: begin: %w", ErrPrompt)
 	}
 	if limit := m.Limit(); len(prompt) > limit {
-		return State{}, fmt.Errorf("samplers: begin: %w", &PromptError{Tokens: len(prompt), Limit: limit})
+		return State{}, fmt.Errorf("samplers: begin: %w", &llm.FitError{Need: len(prompt), Have: limit, Of: "context"})
 	}
 	s := State{Seed: opt.Seed, Horizon: opt.MaxTokens}
 	// The last token needs no place in the context: nothing follows it.

@@ -13,14 +13,10 @@ import (
 	"github.com/branchbook/branchbook/lib/llm"
 )
 
-// Errors that a caller can act on: drop branches, or ask for fewer.
-var (
-	ErrBranches = errors.New("no branch left")
-	ErrRoom     = errors.New("no room left")
-)
-
 // Model is a Markov chain over the tokens 0 to V−1. The token V begins a
-// prompt and is never drawn.
+// prompt and is never drawn. It refuses what a session refuses, with the same
+// errors: [llm.ErrBranch], [llm.ErrBranches], [llm.ErrStep] and
+// [*llm.FitError].
 //
 // A Model is used by one goroutine at a time.
 type Model struct {
@@ -131,7 +127,7 @@ func (m *Model) NewBranch() (llm.Branch, error) { return m.newBranch(emptyTip) }
 
 func (m *Model) newBranch(tip int32) (llm.Branch, error) {
 	if len(m.free) == 0 {
-		return 0, fmt.Errorf("toy: open branch: all %d are in use: %w", len(m.tips), ErrBranches)
+		return 0, fmt.Errorf("toy: open branch: all %d are open: %w", len(m.tips), llm.ErrBranches)
 	}
 	br := m.free[len(m.free)-1]
 	m.free = m.free[:len(m.free)-1]
@@ -146,7 +142,7 @@ func (m *Model) Fork(br llm.Branch, n int) ([]llm.Branch, error) {
 		return nil, fmt.Errorf("toy: fork: %w", err)
 	}
 	if n > len(m.free) {
-		return nil, fmt.Errorf("toy: fork %d branches: %d of %d are free: %w", n, len(m.free), len(m.tips), ErrBranches)
+		return nil, fmt.Errorf("toy: fork %d branches: %d of %d are free: %w", n, len(m.free), len(m.tips), llm.ErrBranches)
 	}
 	brs := make([]llm.Branch, n)
 	for i := range brs {
@@ -170,7 +166,7 @@ func (m *Model) Drop(brs ...llm.Branch) error {
 
 func (m *Model) check(br llm.Branch) error {
 	if br < 0 || int(br) >= len(m.tips) || m.tips[br] == closedTip {
-		return fmt.Errorf("branch %d is not open", br)
+		return fmt.Errorf("branch %d: %w", br, llm.ErrBranch)
 	}
 	return nil
 }
@@ -192,7 +188,7 @@ func (m *Model) Extend(ctx context.Context, steps []llm.Step) ([]llm.Row, error)
 		need += len(s.Tokens)
 	}
 	if need > m.Room() {
-		return nil, fmt.Errorf("toy: extend by %d tokens: %d fit: %w", need, m.Room(), ErrRoom)
+		return nil, fmt.Errorf("toy: extend: %w", &llm.FitError{Need: need, Have: m.Room(), Of: "KV cache"})
 	}
 	rows := make([]llm.Row, len(steps))
 	for i, s := range steps {
@@ -213,19 +209,19 @@ func (m *Model) checkStep(s llm.Step) error {
 		return err
 	}
 	if m.seen[s.Branch] == m.calls {
-		return fmt.Errorf("branch %d is named twice", s.Branch)
+		return fmt.Errorf("branch %d is named twice: %w", s.Branch, llm.ErrStep)
 	}
 	m.seen[s.Branch] = m.calls
 	if len(s.Tokens) == 0 {
-		return fmt.Errorf("branch %d: no tokens", s.Branch)
+		return fmt.Errorf("branch %d: no tokens: %w", s.Branch, llm.ErrStep)
 	}
 	for _, t := range s.Tokens {
 		if t < 0 || int(t) > m.vocabulary() {
-			return fmt.Errorf("token %d is not in a vocabulary of %d", t, m.vocabulary())
+			return fmt.Errorf("token %d is not in a vocabulary of %d: %w", t, m.vocabulary(), llm.ErrStep)
 		}
 	}
 	if n := m.Len(s.Branch) + len(s.Tokens); n > m.limit {
-		return fmt.Errorf("branch %d would hold %d tokens of %d: %w", s.Branch, n, m.limit, ErrRoom)
+		return &llm.FitError{Need: n, Have: m.limit, Of: "context"}
 	}
 	return nil
 }

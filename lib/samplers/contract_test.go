@@ -1,0 +1,278 @@
+package samplers
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/branchbook/branchbook/lib/llm"
+	"github.com/branchbook/branchbook/lib/samplers/toy"
+)
+
+// every is the samplers that the contract holds for, one of them written as a
+// user would.
+var every = []Sampler{
+	Plain{},
+	Plain{Candidates{Temperature: 0.7, TopK: 3, TopP: 0.9}},
+	LowTemperature{Alpha: 3},
+	LowTemperature{Alpha: 3, Candidates: Candidates{TopP: 0.9}},
+	Importance{Alpha: 3},
+	Importance{Alpha: 3, Rollouts: 3, LookAhead: 2, Proposal: 3, NoJackknife: true},
+	Importance{Alpha: 1},
+	greedy{},
+}
+
+// greedy always takes the most probable token.
+type greedy struct{}
+
+func (greedy) Name() string               { return "greedy" }
+func (greedy) Params() map[string]float64 { return nil }
+
+func (greedy) Init(ctx context.Context, m Model, prompt []llm.Token, opt Options) (State, error) {
+	return Begin(ctx, m, prompt, opt, llm.Step{Top: 1})
+}
+
+func (greedy) Step(ctx context.Context, m Model, s State) (State, Info, error) {
+	best := s.Row.Top[0]
+	return Emit(ctx, m, s, llm.StepRecord{Token: best.Token, Piece: m.Piece(best.Token), LogProb: best.LogProb, Prob: 1}, llm.Step{Top: 1})
+}
+
+// cancelling is a model whose context ends at a given call of Extend.
+type cancelling struct {
+	Model
+	cancel context.CancelFunc
+	after  int
+}
+
+func (c *cancelling) Extend(ctx context.Context, steps []llm.Step) ([]llm.Row, error) {
+	if c.after--; c.after == 0 {
+		c.cancel()
+	}
+	return c.Model.Extend(ctx, steps)
+}
+
+func tokensOf(rec llm.Record) []llm.Token {
+	var ts []llm.Token
+	for _, s := range rec.Steps {
+		ts = append(ts, s.Token)
+	}
+	return ts
+}
+
+func generateOn(t *testing.T, m Model, prompt []llm.Token, s Sampler, opt Options) llm.Record {
+	t.Helper()
+	rec, err := Generate(context.Background(), m, prompt, s, opt)
+	if err != nil {
+		t.Fatalf("%s: %v", s.Name(), err)
+	}
+	return rec
+}
+
+func TestEverySampler(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, m *toy.Model, s Sampler)
+	}{
+		{"gives the same tokens for the same seed", func(t *testing.T, m *toy.Model, s Sampler) {
+			opt := Options{MaxTokens: 12, Seed: 7}
+			a, b := generateOn(t, m, m.Prompt(), s, opt), generateOn(t, m, m.Prompt(), s, opt)
+			if !reflect.DeepEqual(a.Steps, b.Steps) {
+				t.Errorf("two runs of seed 7:\n%v\n%v", a.Steps, b.Steps)
+			}
+		}},
+		{"records a random seed that gives the same tokens", func(t *testing.T, m *toy.Model, s Sampler) {
+			a := generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 12})
+			if a.Seed == 0 {
+				t.Fatal("the record has no seed")
+			}
+			b := generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 12, Seed: a.Seed})
+			if !reflect.DeepEqual(a.Steps, b.Steps) {
+				t.Errorf("seed %d:\n%v\n%v", a.Seed, a.Steps, b.Steps)
+			}
+		}},
+		{"does not depend on batches", func(t *testing.T, m *toy.Model, s Sampler) {
+			opt := Options{MaxTokens: 12, Seed: 11}
+			want := generateOn(t, m, m.Prompt(), s, opt)
+			for _, lim := range []toy.Limits{{Branches: 3}, {Branches: 4}, {Branches: 7}, {Branches: 12}, {Room: 30}, {Room: 47}, {Branches: 5, Room: 40}} {
+				small := newToy(t, toy.Options{Seed: 1, Limits: lim})
+				got := generateOn(t, small, small.Prompt(), s, opt)
+				if !reflect.DeepEqual(got.Steps, want.Steps) {
+					t.Errorf("with limits %+v: tokens %v, want %v, or other probabilities", lim, tokensOf(got), tokensOf(want))
+				}
+			}
+		}},
+		{"leaves the model as it was", func(t *testing.T, m *toy.Model, s Sampler) {
+			branches, room := m.Branches(), m.Room()
+			for seed := range uint64(20) {
+				generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 6, Seed: seed + 1})
+			}
+			if m.Branches() != branches || m.Room() != room {
+				t.Errorf("%d branches and room for %d, had %d and %d", m.Branches(), m.Room(), branches, room)
+			}
+		}},
+		{"returns what it has when cancelled anywhere", func(t *testing.T, m *toy.Model, s Sampler) {
+			branches, room := m.Branches(), m.Room()
+			whole := generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 12, Seed: 7})
+			for after := 1; ; after++ {
+				ctx, cancel := context.WithCancel(context.Background())
+				c := &cancelling{m, cancel, after}
+				rec, err := Generate(ctx, c, m.Prompt(), s, Options{MaxTokens: 12, Seed: 7})
+				cancel()
+				if m.Branches() != branches || m.Room() != room {
+					t.Fatalf("cancelled at decode %d: %d branches and room for %d, had %d and %d", after, m.Branches(), m.Room(), branches, room)
+				}
+				if c.after > 0 { // there were fewer decodes
+					break
+				}
+				if !errors.Is(err, context.Canceled) || rec.End != llm.EndCancelled {
+					t.Fatalf("cancelled at decode %d: end %q, error %v", after, rec.End, err)
+				}
+				if n := len(rec.Steps); n > len(whole.Steps) || !reflect.DeepEqual(rec.Steps, whole.Steps[:n:n]) && n > 0 {
+					t.Fatalf("cancelled at decode %d: steps are not the first of the whole run's", after)
+				}
+			}
+		}},
+		{"counts an end token and stops", func(t *testing.T, m *toy.Model, s Sampler) {
+			ended := false
+			for seed := range uint64(50) {
+				rec := generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 40, Seed: seed + 1})
+				i := slices.IndexFunc(rec.Steps, func(s llm.StepRecord) bool { return m.IsEnd(s.Token) })
+				if i < 0 {
+					if rec.End != llm.EndLimit || len(rec.Steps) != 40 {
+						t.Fatalf("seed %d: %d tokens without an end, reason %q", seed+1, len(rec.Steps), rec.End)
+					}
+					continue
+				}
+				ended = true
+				last := rec.Steps[i]
+				if i != len(rec.Steps)-1 || rec.End != llm.EndToken {
+					t.Fatalf("seed %d: end token at %d of %d, reason %q", seed+1, i, len(rec.Steps), rec.End)
+				}
+				before := m.Prompt()[0]
+				if i > 0 {
+					before = rec.Steps[i-1].Token
+				}
+				if want := m.LogProbs(before)[last.Token]; last.LogProb != want {
+					t.Errorf("end token's log-probability %v, want %v", last.LogProb, want)
+				}
+				if len(rec.Text) != len(rec.Steps)-1 { // one letter each, and none for the end
+					t.Errorf("text %q of %d tokens", rec.Text, len(rec.Steps))
+				}
+			}
+			if !ended && s.Name() == "plain" { // others may prefer not to
+				t.Error("no completion ended")
+			}
+		}},
+		{"says when the context is full", func(t *testing.T, _ *toy.Model, s Sampler) {
+			m := newToy(t, toy.Options{Seed: 1, Ends: []llm.Token{}, Limits: toy.Limits{Context: 6}})
+			rec := generateOn(t, m, []llm.Token{0, 1}, s, Options{MaxTokens: 50, Seed: 3})
+			if rec.End != llm.EndContext || len(rec.Steps) != 5 {
+				t.Errorf("%d tokens after 2 in a context of 6, end %q; want 5, the last of them without a place, and %q", len(rec.Steps), rec.End, llm.EndContext)
+			}
+		}},
+		{"says when the cache is full", func(t *testing.T, _ *toy.Model, s Sampler) {
+			m := newToy(t, toy.Options{Seed: 1, Ends: []llm.Token{}, Limits: toy.Limits{Room: 9}})
+			rec := generateOn(t, m, []llm.Token{0, 1}, s, Options{MaxTokens: 50, Seed: 3})
+			if rec.End != llm.EndContext {
+				t.Errorf("%d tokens, end %q, want %q", len(rec.Steps), rec.End, llm.EndContext)
+			}
+		}},
+		{"refuses an empty prompt", func(t *testing.T, m *toy.Model, s Sampler) {
+			if _, err := Generate(context.Background(), m, nil, s, Options{}); !errors.Is(err, ErrPrompt) {
+				t.Errorf("error %v, want ErrPrompt", err)
+			}
+		}},
+		{"refuses a prompt past the context, with both numbers", func(t *testing.T, _ *toy.Model, s Sampler) {
+			m := newToy(t, toy.Options{Limits: toy.Limits{Context: 6}})
+			_, err := Generate(context.Background(), m, make([]llm.Token, 9), s, Options{})
+			var fit *llm.FitError
+			if !errors.As(err, &fit) || fit.Need != 9 || fit.Have != 6 {
+				t.Errorf("error %v, want 9 tokens for a context of 6", err)
+			}
+		}},
+		{"refuses a negative number of tokens", func(t *testing.T, m *toy.Model, s Sampler) {
+			var param *ParamError
+			if _, err := Generate(context.Background(), m, m.Prompt(), s, Options{MaxTokens: -1}); !errors.As(err, &param) || param.Name != "max tokens" {
+				t.Errorf("error %v, want one about max tokens", err)
+			}
+		}},
+		{"has probabilities that sum to 1 and hold the chosen token", func(t *testing.T, m *toy.Model, s Sampler) {
+			for _, step := range generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 12, Seed: 5}).Steps {
+				var base, power, prob float64
+				for _, c := range step.Candidates {
+					base, power, prob = base+c.Base, power+c.Power, prob+c.Prob
+					if c.Token == step.Token && (c.Prob != step.Prob || c.LogProb != step.LogProb) {
+						t.Errorf("chosen with probability %v, among the candidates it has %v", step.Prob, c.Prob)
+					}
+				}
+				if len(step.Candidates) > 0 && math.Abs(base-1)+math.Abs(power-1)+math.Abs(prob-1) > 1e-9 {
+					t.Errorf("p, p^α and the probabilities sum to %v, %v and %v", base, power, prob)
+				}
+				if step.Prob <= 0 {
+					t.Errorf("chose a token of probability %v", step.Prob)
+				}
+			}
+		}},
+		{"works with several end tokens", func(t *testing.T, _ *toy.Model, s Sampler) {
+			m := newToy(t, toy.Options{Seed: 3, Vocabulary: 8, Ends: []llm.Token{2, 5}})
+			for seed := range uint64(20) {
+				rec := generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 10, Seed: seed + 1})
+				for i, step := range rec.Steps {
+					if m.IsEnd(step.Token) && i != len(rec.Steps)-1 {
+						t.Fatalf("tokens %v go past an end", tokensOf(rec))
+					}
+				}
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, s := range every {
+				c.test(t, newToy(t, toy.Options{Seed: 1}), s)
+			}
+		})
+	}
+}
+
+func TestParametersWithoutMeaning(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		s    Sampler
+		name string // of the parameter
+	}{
+		{LowTemperature{}, "alpha"},
+		{LowTemperature{Alpha: -1}, "alpha"},
+		{LowTemperature{Alpha: nan}, "alpha"},
+		{LowTemperature{Alpha: inf}, "alpha"},
+		{LowTemperature{Alpha: 2, Candidates: Candidates{Temperature: 0.5}}, "temperature"}, // α twice
+		{Importance{}, "alpha"},
+		{Importance{Alpha: -1}, "alpha"},
+		{Importance{Alpha: nan}, "alpha"},
+		{Importance{Alpha: inf}, "alpha"},
+		{Importance{Alpha: 2, Rollouts: -1}, "rollouts"},
+		{Importance{Alpha: 2, LookAhead: -1}, "look-ahead"},
+		{Importance{Alpha: 2, Proposal: -1}, "proposal"},
+		{Importance{Alpha: 2, Proposal: nan}, "proposal"},
+		{Importance{Alpha: 2, Proposal: inf}, "proposal"},
+		{Importance{Alpha: 2, Candidates: Candidates{TopK: -1}}, "top_k"},
+		{Plain{Candidates{Temperature: -1}}, "temperature"},
+		{Plain{Candidates{Temperature: nan}}, "temperature"},
+		{Plain{Candidates{Temperature: inf}}, "temperature"},
+		{Plain{Candidates{TopK: -1}}, "top_k"},
+		{Plain{Candidates{TopP: -0.1}}, "top_p"},
+		{Plain{Candidates{TopP: 1.1}}, "top_p"},
+		{Plain{Candidates{TopP: nan}}, "top_p"},
+	} {
+		m := newToy(t, toy.Options{})
+		_, err := Generate(context.Background(), m, m.Prompt(), c.s, Options{})
+		var param *ParamError
+		if !errors.As(err, &param) || param.Name != c.name {
+			t.Errorf("%#v: error %v, want one about %s", c.s, err, c.name)
+		}
+		if m.Branches() != 1024 {
+			t.Errorf("%#v: a branch is left open", c.s)
+		}
+	}
+}
