@@ -52,7 +52,8 @@ type Engine struct {
 	lib    *library
 	runner *runner
 	tracer *tracer
-	used   map[string]bool // packages that the interpreter has
+	used   map[string]bool // packages that cells imported
+	tables map[string]bool // packages that the interpreter has
 	file   int             // for file names
 	entry  func()          // of the program that was executed last
 
@@ -84,7 +85,7 @@ func New(opts Options) (*Engine, error) {
 	t := &tracer{traces: map[string]*trace{}}
 	e := &Engine{
 		opts: opts, nb: newNotebook(), lib: newLibrary(opts.Importer), tracer: t,
-		runner: &runner{tracer: t, running: map[string]*D{}}, used: map[string]bool{},
+		runner: &runner{tracer: t, running: map[string]*D{}}, used: map[string]bool{}, tables: map[string]bool{},
 		i: interp.New(interp.Options{Stdout: io.Discard, Stderr: io.Discard, Unrestricted: true}),
 	}
 	var err error
@@ -93,7 +94,10 @@ func New(opts Options) (*Engine, error) {
 	}
 	// the last element of the key is the package's name, which lowered text
 	// never relies on; "fmt/fmt" would make Use replace fmt's functions
-	return e, e.i.Use(interp.Exports{"host__0/_": e.host()})
+	if err := e.i.Use(interp.Exports{hostPackage + "/_": e.host()}); err != nil {
+		return nil, err
+	}
+	return e, e.use("fmt") // fmt.Stringer, which host.go's functions take
 }
 
 // Close ends what the cells left running, as far as an interrupt can.
@@ -115,14 +119,20 @@ func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
 	if err != nil {
 		return engine.Outcome{Failure: unsupportedFailure(c, err)}
 	}
+	r := &run{ctx: ctx, stop: make(chan struct{}), ended: make(chan struct{})}
+	e.mu.Lock()
+	e.current = r
+	e.mu.Unlock()
 	e.entry = nil
 	if err := e.load(p); err != nil {
+		close(r.ended)
 		return engine.Outcome{Failure: unsupportedFailure(c, err)}
 	}
 	if e.entry == nil {
+		close(r.ended)
 		return engine.Outcome{}
 	}
-	out := e.call(ctx, e.entry)
+	out := e.call(r, e.entry)
 	e.entry = nil
 	if p.run != "" {
 		e.reach.remove(p.run)
@@ -144,15 +154,8 @@ func unsupportedFailure(c *cell.Cell, err error) *engine.Failure {
 // they meant before.
 func (e *Engine) load(p *program) error {
 	for _, path := range p.imports() {
-		if !e.used[path] && path != "unsafe" {
-			t := symbols.Table(path)
-			if t == nil {
-				return &unsupported{msg: "package " + strconv.Quote(path) + " has no compiled functions here"}
-			}
-			if err := e.i.Use(interp.Exports{path + "/_": t}); err != nil {
-				return err
-			}
-			e.used[path] = true
+		if err := e.use(path); err != nil {
+			return err
 		}
 	}
 	e.file++
@@ -199,6 +202,29 @@ func (e *Engine) load(p *program) error {
 	return nil
 }
 
+// use gives the interpreter the table of a package, and those of the packages
+// that it imports: they hold the wrappers for interface types in its API.
+func (e *Engine) use(path string) error {
+	if e.used[path] || path == "unsafe" {
+		return nil
+	}
+	t := symbols.Table(path)
+	if t == nil {
+		return &unsupported{msg: "package " + strconv.Quote(path) + " has no compiled functions here"}
+	}
+	tables := interp.Exports{path + "/_": t}
+	if pkg, err := e.opts.Importer.Import(path); err == nil {
+		for _, q := range pkg.Imports() {
+			if t := symbols.Table(q.Path()); t != nil && !e.used[q.Path()] && !e.tables[q.Path()] {
+				tables[q.Path()+"/_"] = t
+				e.tables[q.Path()] = true
+			}
+		}
+	}
+	e.used[path], e.tables[path] = true, true
+	return e.i.Use(tables)
+}
+
 func (e *Engine) execute(p *interp.Program) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -210,11 +236,7 @@ func (e *Engine) execute(p *interp.Program) (err error) {
 }
 
 // call runs the cell's function.
-func (e *Engine) call(ctx context.Context, f func()) engine.Outcome {
-	r := &run{ctx: ctx, stop: make(chan struct{}), ended: make(chan struct{})}
-	e.mu.Lock()
-	e.current = r
-	e.mu.Unlock()
+func (e *Engine) call(r *run, f func()) engine.Outcome {
 	go func() {
 		defer close(r.ended)
 		returned := false
@@ -223,7 +245,7 @@ func (e *Engine) call(ctx context.Context, f func()) engine.Outcome {
 			frames := e.tracer.take()
 			switch {
 			case x != nil:
-				r.fail(&engine.Failure{Kind: engine.Panic, Message: panicMessage(mend(x)), Frames: frames})
+				r.fail(&engine.Failure{Kind: engine.Panic, Message: panicMessage(x), Frames: frames})
 			case !returned:
 				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: frames})
 			}
@@ -233,7 +255,7 @@ func (e *Engine) call(ctx context.Context, f func()) engine.Outcome {
 	}()
 	select {
 	case <-r.ended:
-	case <-ctx.Done():
+	case <-r.ctx.Done():
 		r.fail(&engine.Failure{Kind: engine.Interrupt, Message: "interrupted"})
 		e.interrupt(r)
 	case <-r.stop:
@@ -340,7 +362,7 @@ func (e *Engine) end(f *engine.Failure) {
 }
 
 func (e *Engine) panicked(x any) *engine.Failure {
-	return &engine.Failure{Kind: engine.Panic, Message: panicMessage(mend(x)), Frames: e.tracer.take()}
+	return &engine.Failure{Kind: engine.Panic, Message: panicMessage(x), Frames: e.tracer.take()}
 }
 
 // goroutinePanicked makes a goroutine's panic the failure of the cell that
@@ -368,8 +390,8 @@ func (p *program) explain(err error, file string) error {
 		var line, col int
 		if n, _ := fmt.Sscanf(rest, "%d:%d:", &line, &col); n == 2 {
 			u.msg = cleanNames(strings.TrimSpace(rest[strings.Index(rest, " ")+1:]))
-			if pl := p.place(offset(p.text, line, col)); pl != nil {
-				u.pos.Line, u.pos.Column = pl.at.line+pl.line, pl.col
+			if sp := p.spot(offset(p.text, line, col)); sp != nil {
+				u.pos.Line, u.pos.Column = sp.at.line+sp.line, sp.col
 			}
 		}
 	}

@@ -26,7 +26,7 @@ type reach struct {
 	nodeType                                                        reflect.Type
 	child, pos, kind, gen, exec, findex, level, rval, sym, typ, val uintptr
 	frameData, frameRoot, frameAnc                                  uintptr
-	kindType                                                        reflect.Type
+	kindType, symType                                               reflect.Type
 	kinds                                                           map[int]string
 }
 
@@ -60,7 +60,8 @@ func newReach(i *interp.Interpreter) (*reach, error) {
 		*at = f.Offset
 	}
 	kind, _ := r.nodeType.FieldByName("kind")
-	r.kindType = kind.Type
+	sym, _ := r.nodeType.FieldByName("sym")
+	r.kindType, r.symType = kind.Type, sym.Type
 	frame := field("frame", nil)
 	if !frame.IsValid() {
 		return nil, fmt.Errorf("yaegi: look into the interpreter: no frame")
@@ -146,7 +147,7 @@ func (r *reach) forgetFile(file string, imports map[string]string) {
 	for _, name := range imports {
 		r.remove(name + "/" + file)
 	}
-	r.remove("host__0/" + file)
+	r.remove(hostPackage + "/" + file)
 	r.roots.SetZero()
 	var f *token.File
 	r.i.FileSet().Iterate(func(g *token.File) bool {
@@ -189,7 +190,7 @@ func (r *reach) root(p *interp.Program) unsafe.Pointer {
 // walk calls f with all nodes below n.
 func (r *reach) walk(n unsafe.Pointer, f func(n unsafe.Pointer)) {
 	f(n)
-	for _, c := range *(*[]unsafe.Pointer)(unsafe.Add(n, r.child)) {
+	for _, c := range r.children(n) {
 		if c != nil {
 			r.walk(c, f)
 		}
@@ -230,6 +231,23 @@ func (r *reach) around(n unsafe.Pointer, wrap func(exec) exec) {
 	}
 }
 
+// regenerate makes yaegi generate the steps of function literals again: it did
+// so while compiling, before around was called.
+func (r *reach) regenerate(root unsafe.Pointer) {
+	r.walk(root, func(n unsafe.Pointer) {
+		if r.kindOf(n) != "funcLit" {
+			return
+		}
+		for _, c := range r.children(n) {
+			r.walk(c, func(m unsafe.Pointer) {
+				if *(*func(unsafe.Pointer))(unsafe.Add(m, r.gen)) != nil {
+					*(*exec)(unsafe.Add(m, r.exec)) = nil
+				}
+			})
+		}
+	})
+}
+
 func (r *reach) compile(f *ast.File) (p *interp.Program, err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -248,4 +266,37 @@ func unexported(v reflect.Value, name string) (any, bool) {
 		return nil, false
 	}
 	return f.Interface(), true
+}
+
+// value is what node n stood for when the step in frame f ran, if yaegi keeps
+// it where we can see it.
+func (r *reach) value(n, f unsafe.Pointer) (v reflect.Value, ok bool) {
+	if v := *(*reflect.Value)(unsafe.Add(n, r.rval)); v.IsValid() {
+		return v, true
+	}
+	at, level := *(*int)(unsafe.Add(n, r.findex)), *(*int)(unsafe.Add(n, r.level))
+	if s := reflect.NewAt(r.symType, unsafe.Add(n, r.sym)).Elem(); !s.IsNil() {
+		at = int(s.Elem().FieldByName("index").Int())
+		if s.Elem().FieldByName("global").Bool() {
+			level = -1
+		}
+	}
+	if level < 0 {
+		f = *(*unsafe.Pointer)(unsafe.Add(f, r.frameRoot))
+	}
+	for ; level > 0 && f != nil; level-- {
+		f = *(*unsafe.Pointer)(unsafe.Add(f, r.frameAnc))
+	}
+	if f == nil || at < 0 {
+		return v, false
+	}
+	data := *(*[]reflect.Value)(unsafe.Add(f, r.frameData))
+	if at >= len(data) {
+		return v, false
+	}
+	return data[at], data[at].IsValid()
+}
+
+func (r *reach) children(n unsafe.Pointer) []unsafe.Pointer {
+	return *(*[]unsafe.Pointer)(unsafe.Add(n, r.child))
 }

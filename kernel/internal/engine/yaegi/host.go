@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -35,6 +36,14 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Fatalf":  func(f string, a ...any) { e.fatal(fmt.Sprintf(f, a...)) },
 		"Fatalln": func(a ...any) { e.fatal(fmt.Sprintln(a...)) },
 		"Sleep":   e.sleep,
+
+		"Wait":   func(w *sync.WaitGroup) { e.block(w.Wait, func() {}) },
+		"Lock":   func(m *sync.Mutex) { e.lock(m.TryLock, m.Lock, m.Unlock) },
+		"RWLock": func(m *sync.RWMutex) { e.lock(m.TryLock, m.Lock, m.Unlock) },
+		"RLock":  func(m *sync.RWMutex) { e.lock(m.TryRLock, m.RLock, m.RUnlock) },
+		"Raise":  func(x any, message func() string) any { return &raised{bare(x), message} },
+		"Equal":  func(x, y any) bool { return core(x) == core(y) },
+		"IsNil":  func(x any) bool { return bare(x) == nil },
 
 		"Print":    func(a ...any) { printAll("", a) },
 		"Println":  func(a ...any) { printAll(" ", a); print("\n") },
@@ -64,6 +73,15 @@ func bare(x any) any {
 		} else if w, ok := unexported(v, "value"); ok {
 			return bare(w)
 		}
+	}
+	return x
+}
+
+// core is x without yaegi's and our wrappers for interfaces too.
+func core(x any) any {
+	x = bare(x)
+	if v := reflect.ValueOf(x); v.Kind() == reflect.Struct && v.NumField() > 0 && v.Type().Field(0).Name == "IValue" {
+		return core(v.Field(0).Interface())
 	}
 	return x
 }
@@ -156,6 +174,38 @@ func (e *Engine) sleep(d time.Duration) {
 	}
 }
 
+// block calls wait, which an interrupt leaves behind; undo is called if wait
+// returns after that.
+func (e *Engine) block(wait, undo func()) {
+	done := make(chan struct{})
+	left := make(chan struct{})
+	go func() {
+		wait()
+		select {
+		case done <- struct{}{}:
+		case <-left:
+			undo()
+		}
+	}()
+	select {
+	case <-done:
+	case <-e.stopping():
+		close(left)
+	}
+}
+
+func (e *Engine) lock(try func() bool, lock, unlock func()) {
+	if !try() {
+		e.block(lock, unlock)
+	}
+}
+
+// raised is the value of a panic with an interpreted message.
+type raised struct {
+	value   any
+	message func() string
+}
+
 // stderr writes where print and println do.
 type stderr struct{}
 
@@ -215,6 +265,9 @@ const nilDereference = runtimeError("runtime error: invalid memory address or ni
 // mend turns the panics of yaegi and reflect into what Go's would be.
 func mend(x any) any {
 	x = bare(x)
+	if r, ok := x.(*raised); ok {
+		return r.value
+	}
 	var ve *reflect.ValueError
 	if err, ok := x.(error); ok {
 		if errors.As(err, &ve) && ve.Kind == reflect.Invalid {
@@ -239,7 +292,10 @@ func mend(x any) any {
 
 // panicMessage is what Go prints of a panic's value.
 func panicMessage(x any) string {
-	switch x := x.(type) {
+	if r, ok := bare(x).(*raised); ok {
+		return r.message()
+	}
+	switch x := mend(x).(type) {
 	case error:
 		return x.Error()
 	case fmt.Stringer:

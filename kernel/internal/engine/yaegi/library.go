@@ -84,7 +84,7 @@ func checkLibrary(imp types.Importer, importPath string, text []byte) (*libraryP
 	if err != nil {
 		return nil, err
 	}
-	p := &libraryPackage{src: &source{text: blankComments(text), fset: fset, file: f, pkg: pkg, info: info}, names: map[string]*generic{}}
+	p := &libraryPackage{src: &source{cell: none, text: blankComments(text), fset: fset, file: f, pkg: pkg, info: info}, names: map[string]*generic{}}
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:

@@ -29,8 +29,9 @@ type lowering struct {
 	label  map[ast.Stmt]string
 	esc    map[types.Object]bool
 	direct map[*ast.FuncLit]string
-	show   *cell.Cell // set while its body is lowered
-	n      int        // for new local names; starts again with every declaration
+	called map[ast.Expr]bool // functions that stand in a call
+	show   *cell.Cell        // set while its body is lowered
+	n      int               // for new local names; starts again with every declaration
 
 	imports map[string]string
 	taken   map[string]bool
@@ -124,8 +125,12 @@ func (l *lowering) ref(o types.Object) string {
 	return nameRef(n.id)
 }
 
-// host is a function of package host__0, which host.go holds.
-func host(name string) string { return "host__0." + name }
+// hostPackage is what lowered text calls the host, see host.go. No import of a
+// cell's has this name.
+const hostPackage = "host__0"
+
+// host is a function of the host's.
+func host(name string) string { return hostPackage + "." + name }
 
 func (l *lowering) rule(n ast.Node) (string, bool) {
 	switch n := n.(type) {
@@ -141,14 +146,21 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		return l.function(n, n.Pos(), n.Type, n.Body, &frame{node: n, fn: true, sig: s, direct: l.direct[n]}), true
 	case *ast.LabeledStmt:
 		l.label[n.Stmt] = n.Label.Name
-		if r, ok := n.Stmt.(*ast.RangeStmt); ok && l.isSeq(r) {
-			return l.text(r), true
+		switch s := n.Stmt.(type) {
+		case *ast.RangeStmt:
+			if l.isSeq(s) {
+				return l.text(s), true
+			}
+		case *ast.TypeSwitchStmt: // puts its label itself
+			return l.text(s), true
 		}
 	case *ast.ForStmt:
 		return l.forStmt(n), true
 	case *ast.RangeStmt:
 		return l.rangeStmt(n), true
-	case *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+	case *ast.TypeSwitchStmt:
+		return l.typeSwitch(n), true
+	case *ast.SwitchStmt, *ast.SelectStmt:
 		return l.within(&frame{node: n, label: l.label[n.(ast.Stmt)]}, func() string { return l.inner(n) }), true
 	case *ast.BranchStmt:
 		return l.branch(n.Tok, labelName(n.Label), len(l.stack)), true
@@ -166,6 +178,7 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		if l.show != nil && n.X == l.show.Show {
 			return l.showStmt(n.X), true
 		}
+		return l.panicStmt(n)
 	}
 	e, ok := n.(ast.Expr)
 	if !ok {
@@ -177,6 +190,8 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
 		return l.call(n)
+	case *ast.BinaryExpr:
+		return l.compare(n)
 	case *ast.IndexExpr:
 		return l.explicit(n, n.X)
 	case *ast.IndexListExpr:
@@ -293,6 +308,9 @@ func (l *lowering) selector(e *ast.SelectorExpr) (string, bool) {
 		if s.Kind() == types.MethodExpr {
 			return l.methodExpr(e, s), true
 		}
+		if s.Kind() == types.MethodVal && !l.called[e] {
+			return l.methodValue(e, s), true
+		}
 		if v, ok := s.Obj().(*types.Var); ok && v.Embedded() {
 			return l.text(e.X) + "." + l.embedded(v), true
 		}
@@ -320,5 +338,6 @@ func (l *lowering) selector(e *ast.SelectorExpr) (string, bool) {
 func (l *lowering) begin(n ast.Node) {
 	l.n, l.stack = 0, nil
 	l.label, l.esc, l.direct = map[ast.Stmt]string{}, map[types.Object]bool{}, map[*ast.FuncLit]string{}
+	l.called = map[ast.Expr]bool{}
 	l.findEscapes(n)
 }

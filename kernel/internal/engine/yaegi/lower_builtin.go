@@ -40,9 +40,59 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 		}
 		return "", false
 	case tv.IsType():
+		t := l.typeOf(c.Fun)
+		if from := l.typeOf(c.Args[0]); types.IsInterface(t) && !types.IsInterface(from) && l.interpreted(from) {
+			return l.asInterface(l.text(c.Args[0]), from, l.typ(t)), true
+		}
 		return head(l.text(c.Fun)) + "(" + l.texts(c.Args) + ")", true
 	}
+	if s, ok := l.wait(c); ok {
+		return s, true
+	}
 	return l.arguments(c)
+}
+
+// waits are methods that can block for ever; the host makes an interrupt end
+// them.
+var waits = map[string]string{
+	"(*sync.WaitGroup).Wait": "Wait",
+	"(*sync.Mutex).Lock":     "Lock",
+	"(*sync.RWMutex).Lock":   "RWLock",
+	"(*sync.RWMutex).RLock":  "RLock",
+}
+
+func (l *lowering) wait(c *ast.CallExpr) (string, bool) {
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return "", false
+	}
+	s := l.src.info.Selections[sel]
+	if s == nil || s.Kind() != types.MethodVal {
+		return "", false
+	}
+	f, ok := s.Obj().(*types.Func)
+	if !ok || waits[f.FullName()] == "" {
+		return "", false
+	}
+	x, t := l.text(sel.X), l.typeOf(sel.X)
+	for _, i := range s.Index()[:len(s.Index())-1] {
+		st, ok := deref(t).Underlying().(*types.Struct)
+		if !ok {
+			return "", false
+		}
+		x, t = x+"."+st.Field(i).Name(), st.Field(i).Type()
+	}
+	if _, ok := t.Underlying().(*types.Pointer); !ok {
+		x = "&" + x
+	}
+	return host(waits[f.FullName()]) + "(" + x + ")", true
+}
+
+func deref(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
 }
 
 func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
@@ -116,8 +166,10 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 	changed := false
 	for i, a := range c.Args {
 		s := l.text(a)
-		if to := paramType(sig, i, c.Ellipsis.IsValid()); to != nil && len(c.Args) > 1-1 && foreign {
-			if w, ok := l.wrapped(a, s, to); ok {
+		if to := paramType(sig, i, c.Ellipsis.IsValid()); to != nil && foreign {
+			if _, ok := ast.Unparen(a).(*ast.FuncLit); ok {
+				s, changed = l.captured(a, s), true
+			} else if w, ok := l.wrapped(a, s, to); ok {
 				s, changed = w, true
 			}
 		}
@@ -187,11 +239,48 @@ func (l *lowering) wrapped(a ast.Expr, s string, to types.Type) (string, bool) {
 	}
 	switch {
 	case types.Implements(t, errorType):
-		return host("Error") + "(" + s + ")", true
+		return host("Error") + "(" + l.asInterface(s, t, "error") + ")", true
 	case types.Implements(t, stringerType):
-		return host("Stringer") + "(" + s + ")", true
+		return host("Stringer") + "(" + l.asInterface(s, t, l.use("fmt")+".Stringer") + ")", true
 	}
 	return "", false
+}
+
+// asInterface passes a value through a parameter of interface type, which
+// makes yaegi wrap all kinds of values.
+func (l *lowering) asInterface(s string, t types.Type, i string) string {
+	if types.IsInterface(t) {
+		return s
+	}
+	return l.helper("as", i, func(n string) string { return "func " + n + "(x " + i + ") " + i + " { return x }" }) + "(" + s + ")"
+}
+
+// panicStmt renders a panic with a value whose message is an interpreted
+// method's: the host keeps the value for recover and the message for the user.
+//
+//	panic(E{4})
+//	{ p__1 := E{4}; panic(host.Raise(p__1, func() string { return p__1.Error() })) }
+func (l *lowering) panicStmt(n *ast.ExprStmt) (string, bool) {
+	c, ok := n.X.(*ast.CallExpr)
+	if !ok || len(c.Args) != 1 || !l.src.info.Types[c.Fun].IsBuiltin() {
+		return "", false
+	}
+	id, ok := ast.Unparen(c.Fun).(*ast.Ident)
+	if !ok || id.Name != "panic" || l.src.info.Types[c.Args[0]].IsNil() {
+		return "", false
+	}
+	t := l.typeOf(c.Args[0])
+	if types.IsInterface(t) || !l.interpreted(t) {
+		return "", false
+	}
+	method := "Error"
+	if !types.Implements(t, errorType) {
+		if method = "String"; !types.Implements(t, stringerType) {
+			return "", false
+		}
+	}
+	p := l.fresh("p")
+	return "{ " + p + " := " + l.text(c.Args[0]) + "; panic(" + host("Raise") + "(" + p + ", func() string { return " + p + "." + method + "() })) }", true
 }
 
 // interpreted tells types whose methods, if any, are in the interpreter, and

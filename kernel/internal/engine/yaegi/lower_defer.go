@@ -41,7 +41,7 @@ func (l *lowering) goStmt(g *ast.GoStmt) string {
 func (l *lowering) thunk(c *ast.CallExpr) string {
 	info := l.src.info
 	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok && len(c.Args) == 0 && l.typeOf(lit).(*types.Signature).Results().Len() == 0 {
-		return l.text(lit)
+		return l.captured(lit, l.text(lit))
 	}
 	var ps, vs, as []string
 	bind := func(t types.Type, v string) string {
@@ -112,6 +112,16 @@ func (l *lowering) thunk(c *ast.CallExpr) string {
 		return call
 	}
 	return "func(" + strings.Join(ps, ", ") + ") func() { return " + call + " }(" + strings.Join(vs, ", ") + ")"
+}
+
+// captured renders a function literal that compiled code gets. yaegi would
+// pass it with the frame as it is when it runs; through a function's parameter
+// it captures the variables of now.
+func (l *lowering) captured(e ast.Expr, s string) string {
+	t := l.typ(l.typeOf(e))
+	return l.helper("fn", t, func(n string) string {
+		return "func " + n + "(f " + t + ") " + t + " { return f }"
+	}) + "(" + s + ")"
 }
 
 // callee renders the function of a call that is made later.

@@ -51,7 +51,7 @@ func (l *lowering) function(n ast.Node, from token.Pos, t *ast.FuncType, body *a
 			return " { " + vars + l.block(body) + end + " }"
 		}
 		f.d = l.fresh("d")
-		return " { " + vars + host("Run") + "(func(" + f.d + " *host__0.D) {" + l.block(body) + "}); " + back + " }"
+		return " { " + vars + host("Run") + "(func(" + f.d + " *" + host("D") + ") {" + l.block(body) + "}); " + back + " }"
 	})
 }
 

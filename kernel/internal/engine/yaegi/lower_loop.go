@@ -27,7 +27,8 @@ import (
 // (yaegi gives wrong positions after bytes that are no UTF-8), over functions
 // see lower_rangefunc.go.
 
-// findEscapes marks variables that a closure uses or whose address is taken.
+// findEscapes marks variables that a closure uses or whose address is taken,
+// and functions that are called where they stand.
 func (l *lowering) findEscapes(root ast.Node) {
 	info, at := l.src.info, map[types.Object]ast.Node{}
 	escape := func(e ast.Expr) {
@@ -51,6 +52,8 @@ func (l *lowering) findEscapes(root ast.Node) {
 				if o := info.Uses[c]; o != nil && at[o] != nil && at[o] != fn {
 					l.esc[o] = true
 				}
+			case *ast.CallExpr:
+				l.called[ast.Unparen(c.Fun)] = true
 			case *ast.UnaryExpr:
 				if c.Op == token.AND {
 					escape(c.X)

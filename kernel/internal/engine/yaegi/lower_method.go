@@ -7,12 +7,16 @@ import (
 	"strings"
 )
 
-// Method expressions.
+// Method expressions and values.
 //
-// yaegi fails on most of them. They become function literals:
+// yaegi fails on most method expressions and reads the receiver of a method
+// value when it is called. They become function literals:
 //
 //	(*T).Set
 //	func(r__1 *T, a0 int) { r__1.Set(a0) }
+//
+//	t.Get
+//	func(r__1 T) func() int { return func() int { return r__1.Get() } }(t)
 
 func (l *lowering) methodExpr(e *ast.SelectorExpr, s *types.Selection) string {
 	sig := l.typeOf(e).Underlying().(*types.Signature)
@@ -39,4 +43,33 @@ func (l *lowering) methodExpr(e *ast.SelectorExpr, s *types.Selection) string {
 		res = "(" + strings.Join(l.types(sig.Results()), ", ") + ") "
 	}
 	return "(func(" + strings.Join(ps, ", ") + ") " + res + "{ " + back + r + "." + s.Obj().Name() + "(" + strings.Join(as, ", ") + dots + ") })"
+}
+
+func (l *lowering) methodValue(e *ast.SelectorExpr, s *types.Selection) string {
+	xt := l.typeOf(e.X)
+	if !l.interpreted(xt) || types.IsInterface(xt) {
+		return l.text(e.X) + l.raw(l.src.off(e.X.End()), l.src.off(e.End()))
+	}
+	x := l.text(e.X)
+	_, ptr := s.Obj().(*types.Func).Signature().Recv().Type().(*types.Pointer)
+	if _, isPtr := xt.Underlying().(*types.Pointer); ptr && !isPtr && len(s.Index()) == 1 {
+		x, xt = "&("+x+")", types.NewPointer(xt)
+	}
+	sig := l.typeOf(e).Underlying().(*types.Signature)
+	r := l.fresh("r")
+	var ps, as []string
+	for i, t := range l.params(sig) {
+		a := "a" + strconv.Itoa(i) + "__"
+		ps, as = append(ps, a+" "+t), append(as, a)
+	}
+	dots, back, res := "", "", ""
+	if sig.Variadic() {
+		dots = "..."
+	}
+	if sig.Results().Len() > 0 {
+		back, res = "return ", " ("+strings.Join(l.types(sig.Results()), ", ")+")"
+	}
+	head := "func(" + strings.Join(ps, ", ") + ")" + res
+	return "func(" + r + " " + l.typ(xt) + ") " + l.typ(sig) + " { return " + head + " { " + back + r + "." + e.Sel.Name +
+		"(" + strings.Join(as, ", ") + dots + ") } }(" + x + ")"
 }

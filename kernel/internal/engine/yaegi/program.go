@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/engine"
 )
 
 // program is a lowered cell.
@@ -28,11 +29,22 @@ type program struct {
 
 // place leads from text back to the source.
 type place struct {
-	off       int // in text
+	off   int // in text
+	piece *piece
+	src   int // offset in the piece's source
+	n     int // bytes that run in parallel with the source
+}
+
+// spot is a place in a user's source. It follows a declaration that is run
+// again unchanged.
+type spot struct {
 	at        *origin
 	fn        string
 	line, col int // line is relative to at
-	n         int // bytes that run in parallel with the source
+}
+
+func (s *spot) frame() engine.Frame {
+	return engine.Frame{Cell: s.at.cell, Line: s.at.line + s.line, Col: s.col, Func: s.fn}
 }
 
 // decl is something that a cell declares.
@@ -277,8 +289,8 @@ func (l *lowering) declaration(d *decl) {
 // which the checker carried it along.
 func (p *piece) origin() *origin {
 	pos := p.src.fset.Position(p.pos)
-	o := &origin{line: pos.Line}
-	if p.src.cell > 0 {
+	o := &origin{cell: none, line: pos.Line}
+	if p.src.cell != none {
 		if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(pos.Filename, "In["), "]")); err == nil {
 			o.cell = n
 		}
@@ -363,6 +375,9 @@ func (l *lowering) cellFunc(c *cell.Cell, inits []*ast.FuncDecl, p *program) []*
 	var first strings.Builder
 	var pieces []*piece
 	l.begin(c.File)
+	if c.Body == nil {
+		first.WriteString(l.zeroVars(c))
+	}
 	for _, in := range c.Info.InitOrder {
 		var ls []string
 		for _, v := range in.Lhs {
@@ -407,6 +422,24 @@ func (l *lowering) cellFunc(c *cell.Cell, inits []*ast.FuncDecl, p *program) []*
 	return append(pieces, &piece{text: "func " + name + body, src: l.src, pos: pos})
 }
 
+// zeroVars makes variables zero that a cell of declarations declares again
+// without a value.
+func (l *lowering) zeroVars(c *cell.Cell) string {
+	set := map[types.Object]bool{}
+	for _, in := range c.Info.InitOrder {
+		for _, v := range in.Lhs {
+			set[v] = true
+		}
+	}
+	var b strings.Builder
+	for _, o := range c.Defines {
+		if v, ok := o.(*types.Var); ok && !set[v] && v.Name() != "_" && l.live[v.Name()] == l.of(v) {
+			b.WriteString(l.ref(v) + " = *new(" + l.typ(v.Type()) + ")\n")
+		}
+	}
+	return b.String()
+}
+
 // assemble joins the pieces, spells names and collects places.
 func (p *program) assemble(l *lowering, pieces []*piece) {
 	renamed := map[int]string{}
@@ -427,7 +460,7 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 	for _, path := range paths {
 		b.WriteString("import " + l.imports[path] + " " + strconv.Quote(path) + "\n")
 	}
-	b.WriteString("import host__0 \"host__0\"\n")
+	b.WriteString("import " + hostPackage + " \"" + hostPackage + "\"\n")
 	for _, q := range pieces {
 		if q.at == nil && q.src != nil {
 			q.at = q.origin()
@@ -441,7 +474,11 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 			}
 			return l.byID(id).current
 		})
-		p.places = append(p.places, place{off: b.Len(), at: q.at, fn: q.fn})
+		if q.src != nil {
+			p.places = append(p.places, place{off: b.Len(), piece: q, src: q.src.off(q.pos)})
+		} else {
+			p.places = append(p.places, place{off: b.Len()})
+		}
 		for {
 			i := strings.IndexByte(text, markOpen)
 			if i < 0 {
@@ -452,14 +489,17 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 			o, n, _ := strings.Cut(text[i+1:k], ",")
 			off, _ := strconv.Atoi(o)
 			ln, _ := strconv.Atoi(n)
-			pos := q.src.position(off)
-			p.places = append(p.places, place{off: b.Len(), at: q.at, fn: q.fn, line: pos.Line - q.at.line, col: pos.Column, n: ln})
+			p.places = append(p.places, place{off: b.Len(), piece: q, src: off, n: ln})
 			text = text[k+1:]
 		}
 		b.WriteString(text + "\n")
 	}
 	if p.run != "" {
-		b.WriteString("func init() { host__0.Cell(" + p.run + ") }\n")
+		set := ""
+		if n := l.live["ctx"]; n != nil && p.live["ctx"] == nil && n.key == "context.Context" {
+			set = n.current + " = " + host("Context") + "(); "
+		}
+		b.WriteString("func init() { " + set + host("Cell") + "(" + p.run + ") }\n")
 	}
 	p.text = b.String()
 	p.draftImports = l.imports
@@ -508,8 +548,9 @@ func spell(s string, f func(id int) string) string {
 	}
 }
 
-// place finds where an offset in the text comes from; nil for what is nobody's.
-func (p *program) place(off int) *place {
+// spot finds where an offset in the text comes from; nil for what is no
+// user's.
+func (p *program) spot(off int) *spot {
 	i, found := slices.BinarySearchFunc(p.places, off, func(q place, off int) int { return q.off - off })
 	for found && i+1 < len(p.places) && p.places[i+1].off == off {
 		i++ // marks at one offset: the last is the innermost
@@ -517,8 +558,11 @@ func (p *program) place(off int) *place {
 	if !found {
 		i--
 	}
-	if i < 0 || p.places[i].at == nil || p.places[i].at.cell == 0 {
+	if i < 0 || p.places[i].piece == nil || p.places[i].piece.src.cell == none {
 		return nil
 	}
-	return &p.places[i]
+	pl := p.places[i]
+	q := pl.piece
+	pos := q.src.position(pl.src + min(pl.n, off-pl.off))
+	return &spot{at: q.at, fn: q.fn, line: pos.Line - q.at.line, col: pos.Column}
 }

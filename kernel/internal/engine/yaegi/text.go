@@ -13,13 +13,16 @@ import (
 // source is a checked file that lowering reads: a cell, or one of our source
 // versions of a standard package.
 type source struct {
-	cell int    // execution count, 0 for what is no user's code
+	cell int    // execution count, or none
 	text []byte // with comments blanked
 	fset *token.FileSet
 	file *ast.File
 	pkg  *types.Package
 	info *types.Info
 }
+
+// none is the cell of our own sources.
+const none = -1
 
 // off is the position's offset in text, whatever line directives say.
 func (s *source) off(p token.Pos) int { return s.fset.PositionFor(p, false).Offset }

@@ -1,7 +1,9 @@
 package yaegi
 
 import (
+	"fmt"
 	"go/token"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -33,8 +35,7 @@ type tracer struct {
 
 type trace struct {
 	frames []engine.Frame
-	depth  uintptr // where on the stack the last note was made
-	cut    bool
+	depth  uintptr
 }
 
 // maxFrames bounds the trace of a deep recursion.
@@ -50,19 +51,20 @@ func (t *tracer) install(r *reach, root unsafe.Pointer, file *token.File, p *pro
 		if int(pos) < file.Base() || int(pos) > file.Base()+file.Size() {
 			return
 		}
-		off := file.Offset(pos)
-		pl := p.place(off)
-		if pl == nil {
+		at := p.spot(file.Offset(pos))
+		if at == nil {
 			return
 		}
-		at := *pl
-		at.col += min(at.n, off-at.off)
+		if k := r.kindOf(n); k == "indexExpr" || k == "sliceExpr" {
+			t.bounds(r, n, at)
+			return
+		}
 		r.around(n, func(step exec) exec {
 			return func(f unsafe.Pointer) (next exec) {
 				ended := false
 				defer func() {
 					if !ended {
-						t.note(&at)
+						t.note(at, uintptr(unsafe.Pointer(&ended)))
 					}
 				}()
 				next = step(f)
@@ -71,23 +73,110 @@ func (t *tracer) install(r *reach, root unsafe.Pointer, file *token.File, p *pro
 			}
 		})
 	})
+	r.regenerate(root)
 }
 
-// note records that a panic, or Goexit, leaves a place.
-func (t *tracer) note(at *place) {
-	var here byte
-	depth := uintptr(unsafe.Pointer(&here))
+// bounds is install for an index or slice expression: its panic gets the
+// numbers that Go's has and reflect's has not.
+func (t *tracer) bounds(r *reach, n unsafe.Pointer, at *spot) {
+	r.around(n, func(step exec) exec {
+		return func(f unsafe.Pointer) (next exec) {
+			ended := false
+			defer func() {
+				if ended {
+					return
+				}
+				t.note(at, uintptr(unsafe.Pointer(&ended)))
+				if x := recover(); x != nil {
+					panic(r.boundsError(n, f, x))
+				}
+			}()
+			next = step(f)
+			ended = true
+			return next
+		}
+	})
+}
+
+// boundsError is x, or the runtime error that Go's index or slice expression n
+// would have made where reflect made x.
+func (r *reach) boundsError(n, f unsafe.Pointer, x any) any {
+	s, ok := x.(string)
+	if !ok || !strings.HasPrefix(s, "reflect") {
+		return x
+	}
+	var vs []reflect.Value
+	for _, c := range r.children(n) {
+		v, ok := r.value(c, f)
+		if !ok {
+			return x
+		}
+		for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		vs = append(vs, v)
+	}
+	index := func(i int) int {
+		switch v := vs[i]; {
+		case v.CanInt():
+			return int(v.Int())
+		case v.CanUint():
+			return int(v.Uint())
+		}
+		return 0
+	}
+	if len(vs) < 2 {
+		return x
+	}
+	switch k := vs[0].Kind(); k {
+	case reflect.Slice, reflect.Array, reflect.String:
+	default:
+		return x
+	}
+	if r.kindOf(n) == "indexExpr" {
+		if i := index(1); i >= 0 {
+			return runtimeError(fmt.Sprintf("runtime error: index out of range [%d] with length %d", i, vs[0].Len()))
+		}
+		return runtimeError(fmt.Sprintf("runtime error: index out of range [%d]", index(1)))
+	}
+	limit, what := vs[0].Len(), "length"
+	if vs[0].Kind() == reflect.Slice {
+		limit, what = vs[0].Cap(), "capacity"
+	}
+	low, high := 0, 0
+	switch len(vs) {
+	case 2: // yaegi has no child for an absent low, see its aSlice0
+		if high = index(1); high <= limit {
+			low, high = high, vs[0].Len()
+		}
+	case 3:
+		low, high = index(1), index(2)
+	default:
+		return x
+	}
+	switch {
+	case high > limit:
+		return runtimeError(fmt.Sprintf("runtime error: slice bounds out of range [:%d] with %s %d", high, what, limit))
+	case low < 0:
+		return runtimeError(fmt.Sprintf("runtime error: slice bounds out of range [%d:]", low))
+	}
+	return runtimeError(fmt.Sprintf("runtime error: slice bounds out of range [%d:%d]", low, high))
+}
+
+// note records that a panic, or Goexit, leaves a place. depth is an address in
+// the frame of the place: the stack grows down, so an address below the last
+// one is another panic's.
+func (t *tracer) note(at *spot, depth uintptr) {
 	g := goid()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	tr := t.traces[g]
 	if tr == nil || depth < tr.depth {
-		// the stack grows down: a note below the last one is another panic's
 		tr = &trace{}
 		t.traces[g] = tr
 	}
 	tr.depth = depth
-	f := engine.Frame{Cell: at.at.cell, Line: at.at.line + at.line, Col: at.col, Func: at.fn}
+	f := at.frame()
 	if k := len(tr.frames); k > 0 {
 		if last := tr.frames[k-1]; last.Cell == f.Cell && last.Func == f.Func && last.Line == f.Line {
 			return // an outer node of the same statement

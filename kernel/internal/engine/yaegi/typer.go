@@ -216,6 +216,9 @@ func head(t string) string {
 // use returns the name by which lowered text refers to a package. Names of
 // imports never clash with the user's: shadowing names are renamed.
 func (l *lowering) use(path string) string {
+	if l.keys {
+		return path
+	}
 	if n := l.imports[path]; n != "" {
 		return n
 	}

@@ -1,0 +1,110 @@
+package yaegi
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// Type switches.
+//
+// yaegi's type switch misses interfaces that a compiled value implements; its
+// type assertions do not. The switch finds the clause by assertions, then the
+// clause makes its own:
+//
+//	switch v := x.(type) { case int: f(v); case error, nil: g(v); default: h() }
+//	{ x__1, k__2 := x, 0
+//	  if _, ok := x__1.(int); ok { k__2 = 1 } else if ... { k__2 = 2 }
+//	  switch k__2 {
+//	  case 1: v := x__1.(int); _ = v; f(v)
+//	  case 2: v := x__1; _ = v; g(v)
+//	  default: h() } }
+
+func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
+	f := &frame{node: n, label: l.label[n]}
+	var b strings.Builder
+	b.WriteString("{ ")
+	if n.Init != nil {
+		b.WriteString(l.text(n.Init) + "; ")
+	}
+	var x ast.Expr
+	name := ""
+	switch a := n.Assign.(type) {
+	case *ast.AssignStmt:
+		x = a.Rhs[0].(*ast.TypeAssertExpr).X
+		if name = a.Lhs[0].(*ast.Ident).Name; reserved(l, name) {
+			name += "__v"
+		}
+	case *ast.ExprStmt:
+		x = a.X.(*ast.TypeAssertExpr).X
+	}
+	v, k := l.fresh("x"), l.fresh("k")
+	b.WriteString(v + ", " + k + " := " + l.text(x) + ", 0; ")
+	var tests, clauses []string
+	for i, s := range n.Body.List {
+		c := s.(*ast.CaseClause)
+		for _, e := range c.List {
+			tests = append(tests, fmt.Sprintf("if %s { %s = %d }", l.typeTest(v, e), k, i+1))
+		}
+		head := "default: "
+		if c.List != nil {
+			head = fmt.Sprintf("case %d: ", i+1)
+		}
+		if name != "" && name != "_" {
+			bound := v
+			if len(c.List) == 1 && !l.src.info.Types[c.List[0]].IsNil() {
+				bound = v + ".(" + l.text(c.List[0]) + ")"
+			}
+			head += name + " := " + bound + "; _ = " + name + "; "
+		}
+		end := n.Body.Rbrace
+		if i+1 < len(n.Body.List) {
+			end = n.Body.List[i+1].Pos()
+		}
+		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+l.within(f, func() string { return l.cut(c, c.Colon+1, end) }))
+	}
+	b.WriteString(strings.Join(tests, " else "))
+	b.WriteString("\n")
+	if f.label != "" {
+		b.WriteString(f.label + ": ")
+	}
+	b.WriteString("switch " + k + " {\n" + strings.Join(clauses, "\n") + "\n} }")
+	return b.String()
+}
+
+// typeTest is a condition that tells whether variable v holds a value of the
+// type of a clause, as an if statement's head.
+func (l *lowering) typeTest(v string, e ast.Expr) string {
+	if l.src.info.Types[e].IsNil() {
+		return host("IsNil") + "(" + v + ")"
+	}
+	return "_, ok := " + v + ".(" + l.text(e) + "); ok"
+}
+
+// Comparisons.
+//
+// yaegi compares interfaces that hold interpreted values by where they came
+// from. The host compares what they hold:
+//
+//	err == stop
+//	host.Equal(err, stop)
+
+func (l *lowering) compare(e *ast.BinaryExpr) (string, bool) {
+	if e.Op != token.EQL && e.Op != token.NEQ {
+		return "", false
+	}
+	info := l.src.info
+	if info.Types[e.X].IsNil() || info.Types[e.Y].IsNil() {
+		return "", false
+	}
+	if !types.IsInterface(l.typeOf(e.X)) && !types.IsInterface(l.typeOf(e.Y)) {
+		return "", false
+	}
+	not := ""
+	if e.Op == token.NEQ {
+		not = "!"
+	}
+	return not + host("Equal") + "(" + l.text(e.X) + ", " + l.text(e.Y) + ")", true
+}
