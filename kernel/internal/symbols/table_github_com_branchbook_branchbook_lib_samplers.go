@@ -34,7 +34,6 @@ func t_github_com_branchbook_branchbook_lib_samplers() map[string]reflect.Value 
 		"ParamError":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.ParamError)(nil)),
 		"Plain":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Plain)(nil)),
 		"Progress":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Progress)(nil)),
-		"PromptError":    reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.PromptError)(nil)),
 		"Rand":           reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Rand),
 		"Sampler":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Sampler)(nil)),
 		"_Sampler":       reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Sampler)(nil)),
