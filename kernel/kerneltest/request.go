@@ -85,6 +85,17 @@ func (r *Request) Idle() {
 	}
 }
 
+// UntilIdle takes outputs, whatever they are, until the status idle.
+func (r *Request) UntilIdle() {
+	r.c.tb.Helper()
+	for {
+		m := r.c.next("status idle for "+r.msgType, func(m Message) bool { return m.Channel == "iopub" && m.Parent.MsgID == r.ID })
+		if m.Header.MsgType == "status" && strings.Contains(string(m.Content), `"idle"`) {
+			return
+		}
+	}
+}
+
 // BusyAgain expects the busy that follows what was answered while the
 // request's cell ran.
 func (r *Request) BusyAgain() { r.c.tb.Helper(); r.status("busy") }
@@ -202,6 +213,23 @@ func (r *Request) Clear(wait bool) {
 	if c.Wait != wait {
 		r.c.tb.Fatalf("clear_output has wait %v, want %v", c.Wait, wait)
 	}
+}
+
+// CommClose expects a comm_close, and returns the comm's id.
+func (r *Request) CommClose() string {
+	r.c.tb.Helper()
+	var c struct {
+		ID string `json:"comm_id"`
+	}
+	r.output("comm_close", &c)
+	return c.ID
+}
+
+// SeenBy is the request as another client sees its outputs.
+func (r *Request) SeenBy(c *Client) *Request {
+	seen := *r
+	seen.c = c
+	return &seen
 }
 
 // Failure is an error message or an error reply.

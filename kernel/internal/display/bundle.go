@@ -112,7 +112,7 @@ func plain(v engine.Value) string {
 			return clip(text)
 		}
 	}
-	return Text(v.Any)
+	return text(v.Any, v.Type)
 }
 
 // call runs a user's method; ok is false when it panicked.

@@ -19,21 +19,29 @@ const (
 // Text prints v as a Go reader would like to see it: a string is itself, a
 // composite is a literal in the spirit of %#v, elements without their types,
 // of at most maxItems elements a level, maxDepth levels and maxText bytes.
-func Text(v any) string {
+func Text(v any) string { return text(v, "") }
+
+// text is Text for a value that the notebook knows by a static type: an
+// interpreter's values have types without names.
+func text(v any, static string) string {
 	if s, ok := v.(string); ok {
 		return clip(strings.ToValidUTF8(s, "\uFFFD"))
 	}
-	p := printer{budget: maxText}
-	text := ""
-	if !protect(func() { text = p.value(reflect.ValueOf(v), 0) }) {
-		text = fmt.Sprintf("%T", v)
+	p := printer{budget: maxText, static: static}
+	out := ""
+	if !protect(func() { out = p.value(reflect.ValueOf(v), 0) }) {
+		out = fmt.Sprintf("%T", v)
 	}
-	return clip(text)
+	return clip(out)
 }
 
 // printer prints one value. budget is how many bytes of leaves it may still
-// print, so that a wide tree or a cycle ends.
-type printer struct{ budget int }
+// print, so that a wide tree or a cycle ends. static names the outermost type
+// where reflection does not know its name.
+type printer struct {
+	budget int
+	static string
+}
 
 func (p *printer) value(v reflect.Value, depth int) string {
 	if !v.IsValid() {
@@ -141,6 +149,9 @@ func (p *printer) items(t reflect.Type, depth, n int, item func(i int) string) s
 	if depth == 0 || t.Name() != "" {
 		name = typeName(t) // an element whose type has no name needs none
 	}
+	if depth == 0 && strings.Contains(name, "struct") && p.static != "" {
+		name = strings.TrimPrefix(p.static, "*")
+	}
 	if depth >= maxDepth && n > 0 {
 		return name + "{…}"
 	}
@@ -166,8 +177,8 @@ func (p *printer) items(t reflect.Type, depth, n int, item func(i int) string) s
 // typeName is t in Go, as a cell would write it.
 func typeName(t reflect.Type) string {
 	name := strings.ReplaceAll(t.String(), "interface {}", "any")
-	if strings.Contains(name, "struct {") {
-		return "struct" // an interpreter's types may have no name at run time
+	if i := strings.Index(name, "struct {"); i >= 0 {
+		return name[:i] + "struct" // the fields follow with their values
 	}
 	return strings.ReplaceAll(name, "main.", "")
 }

@@ -2,6 +2,8 @@ package session
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -80,6 +82,9 @@ func (nb *Notebook) errorFailure(c *cell.Cell, message string) failure {
 			f.traceback = append(f.traceback, nb.frames([]worker.Frame{{Cell: c.N, Line: at.Line, Col: at.Column}})...)
 		}
 	}
+	if message == io.EOF.Error() {
+		f.traceback = append(f.traceback, "hint: the standard input of a cell is empty: this kernel does not ask for input yet.")
+	}
 	return f
 }
 
@@ -87,7 +92,7 @@ func (nb *Notebook) errorFailure(c *cell.Cell, message string) failure {
 func deathFailure(d *worker.Death) failure {
 	value := "the process that runs cells ended: " + d.Cause
 	if d.Detail != "" {
-		value += ": " + d.Detail
+		value = "the process that runs cells ended: " + d.Detail
 	}
 	if d.Unending {
 		value = "the cell did not stop within 2 s of the interrupt, so its process was ended"
@@ -104,6 +109,7 @@ func (nb *Notebook) frames(frames []worker.Frame) []string {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
 	var lines []string
+	frames = slices.DeleteFunc(slices.Clone(frames), func(f worker.Frame) bool { return f.Cell == 0 }) // the prelude is ours
 	for i, at := range frames {
 		if skipped := len(frames) - shown; skipped > 0 && i >= shown/2 && i < shown/2+skipped {
 			if i == shown/2 {

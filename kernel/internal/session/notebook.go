@@ -28,6 +28,8 @@ type Options struct {
 type Notebook struct {
 	opts Options
 
+	starting sync.Mutex // held while a worker is started, so that Close misses none
+
 	mu      sync.Mutex // guards what follows
 	process *worker.Process
 	scope   *cell.Scope
@@ -67,6 +69,11 @@ func Open(opts Options) (*Notebook, error) {
 
 // start begins anew: a worker and a scope that know the prelude only.
 func (nb *Notebook) start() error {
+	nb.starting.Lock()
+	defer nb.starting.Unlock()
+	if _, _, closed := nb.current(); closed {
+		return ErrClosed
+	}
 	process, err := worker.Start(worker.Options{
 		Command: nb.opts.Command, Dir: nb.opts.Dir, Env: nb.opts.Env, Log: nb.opts.Log,
 		Stream: func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
@@ -82,10 +89,6 @@ func (nb *Notebook) start() error {
 	}
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	if nb.closed {
-		process.Close()
-		return ErrClosed
-	}
 	nb.process, nb.scope, nb.sources = process, scope, map[int]string{}
 	return nil
 }
@@ -234,7 +237,10 @@ func (nb *Notebook) died(res Result, err error) (Result, error) {
 		return res, err
 	}
 	res.Lost = true
-	if err := nb.start(); err != nil && !errors.Is(err, ErrClosed) {
+	switch err := nb.start(); {
+	case errors.Is(err, ErrClosed):
+		return nb.fail(res, plainFailure("Shutdown", "the kernel was shut down while the cell ran")), nil
+	case err != nil:
 		return res, fmt.Errorf("session: replace the worker that ended (%w): %w", death, err)
 	}
 	return nb.fail(res, deathFailure(death)), nil
@@ -245,7 +251,9 @@ func (nb *Notebook) died(res Result, err error) (Result, error) {
 func (nb *Notebook) Close() error {
 	nb.mu.Lock()
 	nb.closed = true
-	process := nb.process
 	nb.mu.Unlock()
+	nb.starting.Lock()
+	defer nb.starting.Unlock()
+	process, _, _ := nb.current()
 	return process.Close()
 }

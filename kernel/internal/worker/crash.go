@@ -33,30 +33,40 @@ const (
 
 // pass takes bytes of stderr and returns those that may be shown now.
 func (c *crash) pass(data []byte) []byte {
-	if c.in != behind { // stacks explain nothing
-		c.tail = append(c.tail, data...)
-		c.tail = append(c.tail[:0], c.tail[max(len(c.tail)-maxTail, 0):]...)
-	}
-	shown := 0
-	if c.in == outside {
-		i := bytes.Index(data, []byte(mark))
-		if i < 0 || i > 0 && data[i-1] != '\n' {
-			return data
-		}
-		c.in, shown = inLine, i
-	}
-	if c.in == inLine {
-		i := bytes.IndexByte(data[shown:], '\n')
-		if i < 0 {
-			return data
-		}
-		c.in, shown = behind, shown+i+1
-	}
+	shown := c.shown(data)
+	c.tail = append(c.tail, data[:shown]...) // stacks explain nothing
+	c.tail = append(c.tail[:0], c.tail[max(len(c.tail)-maxTail, 0):]...)
 	c.held = append(c.held, data[shown:]...)
 	if len(c.held) > maxHeld {
 		return append(data[:shown:shown], c.release()...)
 	}
 	return data[:shown]
+}
+
+// shown returns how many bytes of data come before what must be held back.
+func (c *crash) shown(data []byte) int {
+	at := 0
+	if c.in == outside {
+		i := bytes.Index(data, []byte(mark))
+		if i < 0 || i > 0 && data[i-1] != '\n' {
+			return len(data)
+		}
+		c.in, at = inLine, i
+	}
+	if c.in == inLine {
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return len(data)
+		}
+		c.in, at = behind, at+i+1
+	}
+	return at
+}
+
+// overflowed reports whether the runtime has said that the stack is full. It
+// then walks a million frames to print fifty, for seconds, which nobody needs.
+func (c *crash) overflowed() bool {
+	return c.in == behind && bytes.Contains(c.tail, []byte("runtime: goroutine stack exceeds ")) && bytes.HasSuffix(c.tail, []byte("\n"+mark+"stack overflow\n"))
 }
 
 // release returns what was held back: the worker lives.

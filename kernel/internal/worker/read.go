@@ -134,6 +134,9 @@ func (r *reader) drain(stream int) (ended bool) {
 		data := r.buf[:n]
 		if stream == 1 {
 			data = r.p.stderr.pass(data)
+			if r.p.stderr.overflowed() {
+				r.p.Kill()
+			}
 		}
 		r.p.capture.add(stream, data)
 	}

@@ -231,7 +231,7 @@ func TestAnInterruptThatComesLateHitsNoOtherCell(t *testing.T) {
 func TestDeath(t *testing.T) {
 	for _, test := range []struct{ name, source, cause, detail string }{
 		{"killed", "print before\nkill", "killed", ""},
-		{"a stack without end", "print before\noverflow", "exit status 2", "fatal error: stack overflow"},
+		{"a stack without end", "print before\noverflow", "killed", "fatal error: stack overflow"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := start(t)

@@ -1,0 +1,273 @@
+package kernel_test
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/branchbook/branchbook/kernel/kerneltest"
+)
+
+// begin starts a cell that prints "on" first, and waits for that.
+func begin(k *kerneltest.Kernel, count int, code string) *kerneltest.Request {
+	r := k.Execute("fmt.Println(\"on\")\n" + code)
+	r.Busy()
+	r.Input(count)
+	r.Stream("stdout", "on\n")
+	return r
+}
+
+func TestInterrupt(t *testing.T) {
+	ways := map[string]func(k *kerneltest.Kernel){
+		"by message": func(k *kerneltest.Kernel) { ask(k, "control", "interrupt_request", struct{}{}, nil) },
+		"by SIGINT":  func(k *kerneltest.Kernel) { k.Interrupt() },
+	}
+	for way, interrupt := range ways {
+		t.Run(way, func(t *testing.T) {
+			k := start(t)
+			run(k, 1, "kept := 42")
+			for i, code := range []string{"for {}", "time.Sleep(time.Hour)", "<-make(chan int)", "select {}", "<-ctx.Done()", "for { fmt.Sprint(1) }"} {
+				n := 2*i + 2
+				r := begin(k, n, code)
+				began := time.Now()
+				interrupt(k)
+				r.Reply(nil)
+				if took := time.Since(began); took > time.Second {
+					t.Errorf("%s: stopped after %v", code, took)
+				}
+				r = k.Execute("kept")
+				r.Busy()
+				r.Input(n + 1)
+				r.Result("42")
+				r.ReplyOK(n + 1)
+				r.Idle()
+			}
+		})
+	}
+}
+
+func TestAnInterruptIsAnError(t *testing.T) {
+	k := start(t)
+	r := begin(k, 1, "for {}")
+	k.Interrupt()
+	if f := r.Error(); f.EName != "Interrupted" {
+		t.Errorf("%+v", f)
+	}
+	r.ReplyError(1)
+	r.Idle()
+}
+
+func TestExecuteRightAfterInterrupt(t *testing.T) {
+	k := start(t)
+	r := begin(k, 1, "for {}")
+	began := time.Now()
+	k.Send("control", "interrupt_request", struct{}{})
+	next := k.Execute("1 + 1")
+	r.Reply(nil)
+	next.Busy()
+	next.Input(2)
+	next.Result("2")
+	next.ReplyOK(2)
+	next.Idle()
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestAnInterruptAbortsWhatWasQueuedBefore(t *testing.T) {
+	k := start(t)
+	r := begin(k, 1, "for {}")
+	queued := k.Execute("1 + 1")
+	time.Sleep(100 * time.Millisecond) // longer than an interrupt may overtake by
+	k.Interrupt()
+	r.Reply(nil)
+	queued.Busy()
+	queued.ReplyAborted()
+	queued.Idle()
+}
+
+func TestAnInterruptBetweenCellsDoesNothing(t *testing.T) {
+	k := start(t)
+	run(k, 1, "x := 1")
+	k.Interrupt()
+	ask(k, "control", "interrupt_request", struct{}{}, nil)
+	run(k, 2, "x = 2")
+}
+
+func TestAnErrorAbortsWhatIsQueued(t *testing.T) {
+	for name, stop := range map[string]bool{"with stop_on_error": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			k := start(t)
+			first := k.ExecuteWith(map[string]any{"code": `panic("first")`, "stop_on_error": stop})
+			second, third := k.Execute("1 + 1"), k.Execute("2 + 2")
+			first.Busy()
+			first.Input(1)
+			first.Error()
+			first.ReplyError(1)
+			first.Idle()
+			// B8: what is sent after the reply runs.
+			fourth := k.Execute("3 + 3")
+			count := 1
+			for _, r := range []*kerneltest.Request{second, third} {
+				r.Busy()
+				if stop {
+					r.ReplyAborted()
+				} else {
+					count++
+					r.Input(count)
+					r.Result([]string{"2", "4"}[count-2])
+					r.ReplyOK(count)
+				}
+				r.Idle()
+			}
+			fourth.Busy()
+			fourth.Input(count + 1)
+			fourth.Result("6")
+			fourth.ReplyOK(count + 1)
+			fourth.Idle()
+		})
+	}
+}
+
+func TestTheWorkerDiesDuringACell(t *testing.T) {
+	for _, test := range []struct{ name, code, says string }{
+		{"killed", "p, _ := os.FindProcess(os.Getpid())\np.Kill()\nselect {}", "killed"},
+		{"an endless recursion", "func f(n int) int { return f(n+1) + 1 }\nf(0)", "stack overflow"},
+		{"os.Exit", "os.Exit(3)", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := start(t)
+			run(k, 1, "x := 1")
+			r := k.Execute(test.code)
+			reply := r.ReplyError(2)
+			if !strings.Contains(reply.EValue, test.says) {
+				t.Errorf("%+v", reply.Failure)
+			}
+			r = k.Execute("40 + 2")
+			r.Busy()
+			r.Input(3)
+			r.Result("42")
+			r.ReplyOK(3)
+			r.Idle()
+		})
+	}
+}
+
+func TestTheWorkerIsKilledDuringACell(t *testing.T) {
+	k := start(t)
+	run(k, 1, "x := 1")
+	r := begin(k, 2, "select {}")
+	children := k.Children()
+	if len(children) != 1 {
+		t.Fatalf("the kernel has children %v, want its worker", children)
+	}
+	syscall.Kill(children[0], syscall.SIGKILL)
+	f := r.Error()
+	if f.EName != "WorkerDied" || !strings.Contains(f.EValue, "killed") || !strings.Contains(f.Text(), "gone") {
+		t.Errorf("%+v", f)
+	}
+	r.ReplyError(2)
+	r.Idle()
+	r = k.Execute("x") // the front end knows that it is gone
+	r.Busy()
+	r.Input(3)
+	if f := r.Error(); !strings.Contains(f.EValue, "undefined: x") {
+		t.Errorf("%+v", f)
+	}
+	r.ReplyError(3)
+	r.Idle()
+	run(k, 4, "x := 2")
+}
+
+func TestTheWorkerIsKilledBetweenCells(t *testing.T) {
+	k := start(t)
+	run(k, 1, "x := 1")
+	syscall.Kill(k.Children()[0], syscall.SIGKILL)
+	// Whether the next cell meets the dying worker or a new one, the one
+	// after it runs.
+	k.Execute("1").Reply(nil)
+	r := k.Execute("2 + 2")
+	var reply kerneltest.ExecuteReply
+	r.Reply(&reply)
+	if reply.Status != "ok" {
+		t.Errorf("%+v", reply)
+	}
+}
+
+func TestSIGINTToTheGroupSparesTheWorker(t *testing.T) {
+	k := start(t)
+	run(k, 1, "x := 1")
+	worker := k.Children()[0]
+	syscall.Kill(worker, syscall.SIGINT)
+	k.Interrupt()
+	r := k.Execute("x")
+	r.Busy()
+	r.Input(2)
+	r.Result("1")
+	r.ReplyOK(2)
+	r.Idle()
+}
+
+func TestShutdown(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		restart bool
+		cell    string // runs meanwhile
+	}{
+		{"idle", false, ""}, {"to restart", true, ""}, {"while a cell runs", false, "for {}"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := start(t)
+			run(k, 1, `import "os/exec"
+must0(exec.Command("sleep", "1000").Start())`)
+			if test.cell != "" {
+				begin(k, 2, test.cell)
+			}
+			if children := k.Children(); len(children) != 2 {
+				t.Fatalf("children %v, want the worker and what it started", children)
+			}
+			r := k.Send("control", "shutdown_request", map[string]any{"restart": test.restart})
+			r.Busy()
+			var reply struct {
+				Status  string
+				Restart bool
+			}
+			r.Reply(&reply)
+			if reply.Status != "ok" || reply.Restart != test.restart {
+				t.Errorf("%+v", reply)
+			}
+			if children := k.Children(); len(children) != 0 {
+				t.Errorf("children %v are left", children)
+			}
+			k.Exited()
+		})
+	}
+}
+
+func TestSIGTERMEndsTheKernel(t *testing.T) {
+	k := start(t)
+	run(k, 1, "x := 1")
+	k.Process.Signal(syscall.SIGTERM)
+	k.Exited()
+}
+
+func TestAKilledKernelLeavesNoWorker(t *testing.T) {
+	k := start(t)
+	begin(k, 1, "for {}")
+	worker := k.Children()[0]
+	k.Process.Kill()
+	for deadline := time.Now().Add(10 * time.Second); alive(worker); {
+		if time.Now().After(deadline) {
+			t.Fatal("the worker lives on")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// alive reports whether a process exists and is no zombie.
+func alive(pid int) bool {
+	data, err := os.ReadFile("/proc/" + sprint(pid) + "/stat")
+	return err == nil && !strings.Contains(string(data), ") Z ")
+}
