@@ -125,7 +125,10 @@ func newCandidateView(rec llm.Record, step int, opt CandidatesOptions) candidate
 		}
 	}
 
-	if n := len(s.Candidates) - len(v.rows); n > 0 {
+	switch n := len(s.Candidates) - len(v.rows); {
+	case n == 1:
+		v.notes = append(v.notes, "1 further candidate is not shown")
+	case n > 1:
 		v.notes = append(v.notes, fmt.Sprintf("%d further candidates are not shown", n))
 	}
 	switch {

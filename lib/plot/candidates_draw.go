@@ -70,7 +70,7 @@ func (v candidateView) draw(c draw.Canvas) {
 		v.drawRow(s, i, r)
 	}
 	if len(v.rows) == 0 {
-		s.text(barsLeft, barsTop+26, "no candidates to draw", sans, 12, grey, 0)
+		s.text(barsLeft+10, barsTop+26, "no candidates to draw", sans, 12, grey, 0)
 	}
 	s.line(barsLeft, barsTop, barsLeft, float64(bottom), grey)
 	for i, n := range v.notes {

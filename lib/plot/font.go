@@ -12,6 +12,7 @@ import (
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
+	"golang.org/x/text/unicode/norm"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -134,10 +135,11 @@ func lookup(buf *sfnt.Buffer, f font.Font, r rune) (*opentype.Font, sfnt.GlyphIn
 }
 
 // drawable returns s with an escape for each character that has no glyph.
+// Accents are joined to their letters where Unicode has the two as one.
 func drawable(s string) string {
 	var buf sfnt.Buffer
 	var b strings.Builder
-	for _, r := range s {
+	for _, r := range norm.NFC.String(s) {
 		if _, index := lookup(&buf, font.Font{Typeface: mono}, r); index == 0 {
 			fmt.Fprintf(&b, `\u{%x}`, r)
 		} else {

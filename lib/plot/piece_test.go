@@ -95,11 +95,12 @@ func TestVisualOrder(t *testing.T) {
 
 func TestDrawnTextHasNoEmptyBoxes(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"latin, greek, cyrillic":    {"é α ж", "é α ж"},
-		"signs of this package":     {"↤ ↵ ⇥ ␣ ⟨⟩ ▸ … ± − ∞ ≥ ·", "↤ ↵ ⇥ ␣ ⟨⟩ ▸ … ± − ∞ ≥ ·"},
-		"an emoji that DejaVu has":  {"😀", "😀"},
-		"chinese, which it has not": {"a你b", `a\u{4f60}b`},
-		"a new emoji":               {"🦀", `\u{1f980}`},
+		"latin, greek, cyrillic":     {"é α ж", "é α ж"},
+		"signs of this package":      {"↤ ↵ ⇥ ␣ ⟨⟩ ▸ … ± − ∞ ≥ ·", "↤ ↵ ⇥ ␣ ⟨⟩ ▸ … ± − ∞ ≥ ·"},
+		"an accent after its letter": {"e\u0301", "\u00e9"},
+		"an emoji that DejaVu has":   {"😀", "😀"},
+		"chinese, which it has not":  {"a你b", `a\u{4f60}b`},
+		"a new emoji":                {"🦀", `\u{1f980}`},
 	} {
 		if got := drawable(c.in); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

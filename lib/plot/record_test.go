@@ -162,6 +162,7 @@ var allFigures = sync.OnceValues(func() (map[string]Figure, error) {
 	for i := range 8 { // numbers of every kind have come round by then
 		candidates(fmt.Sprintf("awkward candidates %d", i), awkwardRecord(), i, CandidatesOptions{Max: 60})
 	}
+	candidates("a few awkward candidates", awkwardRecord(), 7, CandidatesOptions{Max: 6})
 	one := answer()
 	one.Steps[0].Candidates = one.Steps[0].Candidates[:1]
 	candidates("one candidate", one, 0, CandidatesOptions{})
