@@ -1,0 +1,121 @@
+//go:build cgo
+
+package samplers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/branchbook/branchbook/lib/llm"
+	"github.com/branchbook/branchbook/lib/llm/llmtest"
+	"github.com/branchbook/branchbook/lib/samplers/toy"
+)
+
+func tinySession(tb testing.TB, opt llm.SessionOptions) *llm.Session {
+	tb.Helper()
+	m, err := llm.Open(context.Background(), llmtest.Write(tb, llmtest.Tiny{Seed: 1}), llm.Options{Threads: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { m.Close() })
+	s, err := m.NewSession(opt)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { s.Close() })
+	return s
+}
+
+// enumerate reads every completion's log-probability off the session's rows,
+// one prefix at a time.
+func enumerate(t *testing.T, s *llm.Session, prompt []llm.Token, length int) *toy.Law {
+	t.Helper()
+	v := vocabulary(s)
+	law, err := toy.Enumerate(length, func(prefix []llm.Token) ([]float64, error) {
+		st, err := Begin(context.Background(), s, append(slices.Clip(prompt), prefix...), Options{}, llm.Step{Top: v})
+		if err != nil {
+			return nil, err
+		}
+		lps := make([]float64, v)
+		for _, t := range st.Row.Top {
+			lps[t.Token] = t.LogProb
+		}
+		return lps, s.Drop(st.Branch)
+	}, s.IsEnd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return law
+}
+
+// Through llama.cpp the samplers have the laws that the model's own
+// enumeration gives, and wrong ones have not. The bounds are twice what was
+// measured for the right ones, and half of it for the wrong.
+func TestSamplersHaveTheirLawsOnTheEngine(t *testing.T) {
+	const length = 4
+	prompt := []llm.Token{0, 2}
+	s := tinySession(t, llm.SessionOptions{})
+	law := enumerate(t, s, prompt, length)
+	full := Candidates{TopK: vocabulary(s)}
+	for _, c := range []struct {
+		name   string
+		s      func(alpha float64) Sampler
+		model  Model
+		target func(law *toy.Law, alpha float64) []float64
+		seeds  int
+		low    [2]float64 // at α = 2 and 4
+		high   [2]float64
+	}{
+		{"low temperature", func(a float64) Sampler { return LowTemperature{Alpha: a} }, s, lowTemperature, 1, [2]float64{}, [2]float64{1e-5, 1e-5}},
+		{"importance", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, Proposal: 1} }, s, power, 60, [2]float64{}, [2]float64{.01, .004}},
+		{"importance from p^((1+α)/2)", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full} }, s, power, 60, [2]float64{}, [2]float64{.01, .004}},
+		{"wrong: low temperature is not the power distribution", func(a float64) Sampler { return LowTemperature{Alpha: a} }, s, power, 1, [2]float64{.2, .4}, [2]float64{1, 1}},
+		{"wrong: the seed's average of p^α", func(a float64) Sampler {
+			return seedAverage{Importance{Alpha: a, Candidates: full, Proposal: 1}}
+		}, s, power, 60, [2]float64{.05, .006}, [2]float64{1, 1}},
+		{"wrong: end tokens' log-probability left out", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, Proposal: 1} }, deaf{s}, power, 60, [2]float64{.1, .2}, [2]float64{1, 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for i, alpha := range referenceAlphas {
+				got := lawOf(t, c.model, law, prompt, length, c.seeds, c.s(alpha), func(prefix []llm.Token) string { return fmt.Sprint(prefix) })
+				tv := toy.TotalVariation(got, c.target(law, alpha))
+				t.Logf("α = %v: TV %.5f", alpha, tv)
+				if !(tv >= c.low[i] && tv <= c.high[i]) {
+					t.Errorf("α = %v: TV %.5f, want it in [%v, %v]", alpha, tv, c.low[i], c.high[i])
+				}
+			}
+		})
+	}
+}
+
+// How the rollouts are spread over batches changes the engine's sums in their
+// last digits (its weights are float32 here), and nothing else.
+func TestTokensDoNotDependOnBatchesOnTheEngine(t *testing.T) {
+	const digits = 1e-4
+	prompt := []llm.Token{0, 2, 1}
+	for _, s := range []Sampler{Plain{}, LowTemperature{Alpha: 1.5}, Importance{Alpha: 1.5}, Importance{Alpha: 2, Proposal: 2, Rollouts: 5}} {
+		for _, opt := range []llm.SessionOptions{{Branches: 3}, {Branches: 11}, {Context: 60}, {Batch: 32}} {
+			large, small := tinySession(t, llm.SessionOptions{}), tinySession(t, opt)
+			branches, room := small.Branches(), small.Room()
+			for seed := range uint64(8) {
+				o := Options{MaxTokens: 12, Seed: seed + 1}
+				want, got := generateOn(t, large, prompt, s, o), generateOn(t, small, prompt, s, o)
+				if !slices.Equal(tokensOf(got), tokensOf(want)) {
+					t.Errorf("%s, seed %d, with %+v: tokens %v, want %v", s.Name(), o.Seed, opt, tokensOf(got), tokensOf(want))
+					continue
+				}
+				for i := range want.Steps {
+					if math.Abs(got.Steps[i].Prob-want.Steps[i].Prob) > digits {
+						t.Errorf("%s, seed %d, with %+v: step %d has probability %v, want %v", s.Name(), o.Seed, opt, i, got.Steps[i].Prob, want.Steps[i].Prob)
+					}
+				}
+			}
+			if small.Branches() != branches || small.Room() != room {
+				t.Errorf("%s with %+v: %d branches and room for %d, had %d and %d", s.Name(), opt, small.Branches(), small.Room(), branches, room)
+			}
+		}
+	}
+}
