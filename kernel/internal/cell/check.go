@@ -80,6 +80,7 @@ type check struct {
 	files []*token.File
 	decls *ast.File
 	errs  []error                       // of the parser or the type checker
+	deep  bool                          // the syntax is too deep to check
 	loose bool                          // check what does not parse, too
 	cell  *Cell                         // of a loose check
 	old   map[types.Object]types.Object // stand-ins and the earlier objects
@@ -167,7 +168,7 @@ func (k *check) round() *Cell {
 
 func (k *check) try() *Cell {
 	k.forget()
-	k.errs = nil
+	k.errs, k.deep = nil, false
 	c := &Cell{N: k.n, Source: k.src, Fset: k.fset}
 	w := k.compose()
 	bodyName := "cell__" + itoa(k.n)
@@ -177,7 +178,7 @@ func (k *check) try() *Cell {
 	if len(k.order) > 0 && (k.loose || len(k.errs) == 0) {
 		k.decls = k.parse(w.declarations())
 	}
-	if len(k.errs) > 0 && !k.loose {
+	if k.deep || len(k.errs) > 0 && !k.loose {
 		return c
 	}
 	k.typecheck(c)
@@ -279,9 +280,11 @@ func (k *check) parse(text []byte) *ast.File {
 	switch err := err.(type) {
 	case nil:
 		if tooDeep(f) {
+			k.deep = true
 			k.errs = append(k.errs, &scanner.Error{Pos: token.Position{Line: 1, Column: 1}, Msg: "expression nested more than " + itoa(maxTree) + " deep"})
 		}
 	case scanner.ErrorList:
+		k.deep = k.deep || k.loose && tooDeep(f)
 		for _, e := range err {
 			k.errs = append(k.errs, e)
 		}

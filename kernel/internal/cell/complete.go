@@ -29,6 +29,11 @@ type Match struct {
 	Detail string // its type as Go source, a package's path, or empty
 }
 
+// maxChecked is how long a source may be, in bytes, to be checked for what
+// stands at the cursor: an answer must come while the user types. In a longer
+// one only the names of cells complete.
+const maxChecked = 100_000
+
 // cursorName stands in the checked text where the cursor is.
 const cursorName = "cell__cursor"
 
@@ -45,7 +50,10 @@ func (s *Scope) Complete(source string, cursor int) Completion {
 	if !ok {
 		return c
 	}
-	k, id, path := s.checkAt(source, start, off)
+	k, id, path := s.newCheck(0), (*ast.Ident)(nil), []ast.Node(nil)
+	if len(source) <= maxChecked {
+		k, id, path = s.checkAt(source, start, off)
+	}
 	m := &matcher{check: k, word: word, seen: map[string]bool{}}
 	if member {
 		m.members(path)

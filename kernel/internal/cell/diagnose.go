@@ -89,17 +89,19 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 	d := slices.Clone(k.diags)
 	stale := k.staleUses(c)
 	d = append(d, stale...)
+	isStale := map[int]bool{} // by line
+	for _, s := range stale {
+		isStale[s.Line] = true
+	}
+	type place struct{ line, col int }
+	from := map[place]types.Error{}
 	for _, err := range k.withoutEchoes() {
 		switch err := err.(type) {
 		case *scanner.Error:
 			if strings.HasSuffix(err.Msg, "found 'EOF'") && len(d) > 0 {
 				continue // where the parser gave up
 			}
-			g := Diagnostic{Line: err.Pos.Line, Col: err.Pos.Column, Msg: "syntax error: " + err.Msg}
-			if 1 <= g.Line && g.Line <= len(k.lines) {
-				g.Hint = k.syntaxHint(err.Msg, k.lines[g.Line-1])
-			}
-			d = append(d, g)
+			d = append(d, Diagnostic{Line: err.Pos.Line, Col: err.Pos.Column, Msg: "syntax error: " + err.Msg})
 		case *fault:
 			line, col := k.position(err.off)
 			d = append(d, Diagnostic{Line: line, Col: col, Msg: err.msg, Hint: err.hint})
@@ -107,17 +109,21 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 			if k.allowed(c, err) {
 				continue
 			}
-			pos := k.fset.Position(k.place(c, err))
+			pos := k.fset.Position(err.Pos)
 			if rest, ok := strings.CutPrefix(err.Msg, "\t"); ok {
 				if len(d) > 0 && d[len(d)-1].Hint == "" {
 					d[len(d)-1].Hint = fmt.Sprintf("%s at line %d, column %d", unqualify(rest), pos.Line, pos.Column)
 				}
 				continue
 			}
-			if slices.ContainsFunc(stale, func(s Diagnostic) bool { return s.Line == pos.Line }) {
+			if isStale[pos.Line] {
 				continue // a consequence
 			}
-			d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: unqualify(err.Msg), Hint: k.hint(c, err)})
+			at := place{pos.Line, pos.Column}
+			if _, ok := from[at]; !ok {
+				from[at] = err
+			}
+			d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: unqualify(err.Msg)})
 		default:
 			d = append(d, Diagnostic{Line: 1, Col: 1, Msg: err.Error()})
 		}
@@ -126,7 +132,20 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 		pos := k.fset.Position(decl.Name.Pos())
 		d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: "missing function body"})
 	}
-	return d.tidy(k.split)
+	// Hints are looked for once it is known which few errors are told.
+	d = d.tidy(k.split)
+	for i, g := range d {
+		if g.Hint != "" {
+			continue
+		}
+		if err, ok := from[place{g.Line, g.Col}]; ok {
+			pos := k.fset.Position(k.place(c, err))
+			d[i].Line, d[i].Col, d[i].Hint = pos.Line, pos.Column, k.hint(c, err)
+		} else if strings.HasPrefix(g.Msg, "syntax error: ") {
+			d[i].Hint = k.syntaxHint(strings.TrimPrefix(g.Msg, "syntax error: "), k.lines[g.Line-1])
+		}
+	}
+	return d
 }
 
 // withoutEchoes returns the errors without those of the file of declarations

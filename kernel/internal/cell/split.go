@@ -10,11 +10,12 @@ import (
 )
 
 // maxDepth bounds how deep brackets may nest, and maxTree how deep a syntax
-// tree may be. Parser and type checker recurse, and a goroutine that runs out
-// of stack cannot be recovered.
+// tree may be: the sum of so many terms, say. Parser and type checker recurse,
+// and a goroutine that runs out of stack cannot be recovered; and they ask for
+// the end of a node at each level, which takes its depth in steps.
 const (
 	maxDepth = 1000
-	maxTree  = 10000
+	maxTree  = 3000
 )
 
 // A tok is a token of a cell: bytes off to end of the source. A semicolon
@@ -143,7 +144,7 @@ func (s *split) scan() {
 		pos, t, lit := sc.Scan()
 		off := file.Offset(pos)
 		switch {
-		case t == token.EOF:
+		case t == token.EOF || len(s.diags) >= maxDiagnostics:
 			return
 		case t == token.COMMENT:
 			s.comments = append(s.comments, tok{t, off, min(off+len(lit), len(s.src))})

@@ -61,7 +61,8 @@ func (s *split) syntaxHint(msg string, off int) string {
 		return "a comment begins with //"
 	}
 	line, _ := s.position(off)
-	word, _, _ := strings.Cut(strings.TrimLeft(s.src[s.lines[line-1]:], " \t"), " ")
+	start := s.lines[line-1]
+	word, _, _ := strings.Cut(strings.TrimLeft(s.src[start:min(start+80, len(s.src))], " \t"), " ")
 	switch word {
 	case "while", "until", "loop":
 		return "Go's loop is for: for x < 3 { … }"
