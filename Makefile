@@ -77,12 +77,12 @@ check: env $(VENV)/.test ## check format, vet, staticcheck, go.mod, Dockerfiles
 	cmp Dockerfile binder/Dockerfile
 
 .PHONY: test-pure
-test-pure: env
+test-pure: env browser
 	$(call say,Testing what needs no C compiler)
 	CGO_ENABLED=0 BRANCHBOOK_REQUIRE=1 go test ./lib/samplers/... ./lib/plot/... ./lib/llm/catalog ./kernel/notebook ./kernel/internal/cell/...
 
 .PHONY: test-native
-test-native: env model $(VENV)/.demo
+test-native: env browser model $(VENV)/.demo
 	$(call say,Testing everything in Go)
 	$(IN_VENV) BRANCHBOOK_REQUIRE=1 go test -timeout 20m ./...
 
