@@ -59,8 +59,10 @@
     });
   }
 
-  var bytes = Uint8Array.from(w.atob(packed), function (c) { return c.charCodeAt(0); });
-  new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text().then(function (source) {
+  Promise.resolve().then(function () {
+    var bytes = Uint8Array.from(w.atob(packed), function (c) { return c.charCodeAt(0); });
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  }).then(function (source) {
     // exports, module and define are hidden so that the library neither
     // registers itself with a require.js on the page nor becomes a global.
     var script = w.document.createElement('script');
