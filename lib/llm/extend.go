@@ -69,7 +69,7 @@ func (s *Session) newExtension(steps []Step) (*extension, error) {
 		x.branches[i] = b
 		total += len(st.Tokens)
 	}
-	if room := s.c.Cells - s.used; total > room {
+	if room := s.cells - s.used; total > room {
 		return nil, &FitError{Need: total, Have: room, Of: "KV cache"}
 	}
 	return x, nil

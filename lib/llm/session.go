@@ -40,7 +40,8 @@ type Session struct {
 	opt   SessionOptions // with defaults filled in
 	c     *llama.Context
 	pace  pace
-	limit int
+	cells int // tokens of KV cache
+	limit int // tokens of one branch
 
 	release func() // gives up the model's weights
 	cleanup runtime.Cleanup
@@ -110,7 +111,7 @@ func (m *Model) NewSession(o SessionOptions) (*Session, error) {
 		release()
 		return nil, fmt.Errorf("llm: new session with a context of %d tokens: %w", o.Context, err)
 	}
-	s := &Session{model: m, opt: o, c: c, pace: pace, release: release, limit: c.Cells, branches: make(map[Branch]*branch)}
+	s := &Session{model: m, opt: o, c: c, pace: pace, release: release, cells: o.Context, limit: o.Context, branches: make(map[Branch]*branch)}
 	if trained > 0 {
 		s.limit = min(s.limit, trained)
 	}
@@ -179,7 +180,7 @@ func (s *Session) Room() int {
 	if s.closed {
 		return 0
 	}
-	return s.c.Cells - s.used
+	return s.cells - s.used
 }
 
 // Branches is how many further branches can be opened now.
@@ -209,6 +210,6 @@ func (s *Session) Piece(t Token) []byte { return s.model.Piece(t) }
 func (s *Session) Info() (ModelInfo, EngineInfo) {
 	return s.model.Info(), EngineInfo{
 		Name: llama.Name, Commit: llama.Commit, Build: s.model.build, CPU: s.model.cpu,
-		Threads: s.opt.Threads, Context: s.c.Cells,
+		Threads: s.opt.Threads, Context: s.cells,
 	}
 }
