@@ -196,7 +196,9 @@ func (p *Process) Close() error {
 		return nil
 	default:
 	}
-	syscall.Shutdown(int(p.sock.Fd()), syscall.SHUT_WR) // the child reads EOF and ends
+	if raw, err := p.sock.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { unix.Shutdown(int(fd), unix.SHUT_WR) }) // the child reads EOF and ends
+	}
 	select {
 	case <-p.gone:
 	case <-time.After(grace):
