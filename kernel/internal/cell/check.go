@@ -412,7 +412,7 @@ func (k *check) finish(c *Cell) {
 		}
 	}
 	for _, name := range c.Pkg.Scope().Names() {
-		if o := c.Pkg.Scope().Lookup(name); o.Pkg() == c.Pkg {
+		if o := c.Pkg.Scope().Lookup(name); o.Pkg() == c.Pkg && (c.Body == nil || o != c.Info.Defs[c.Body.Name]) {
 			c.Defines = append(c.Defines, o)
 		}
 	}

@@ -1,0 +1,160 @@
+package cell_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+)
+
+func TestNamesSayWhatLives(t *testing.T) {
+	s := newScope(t,
+		"import str \"strings\"\ntype T struct{ a int }\nfunc f(n int) T { return T{n} }\nconst k = 3",
+		"v := f(k)\n_ = str.ToUpper(\"\")",
+		"func (T) M() {}",
+	)
+	want := []cell.Name{
+		{Name: "T", Kind: "type", Type: "struct{a int}", Cell: 1},
+		{Name: "f", Kind: "func", Type: "func(n int) T", Cell: 1},
+		{Name: "k", Kind: "const", Type: "untyped int", Cell: 1},
+		{Name: "str", Kind: "package", Type: "strings"},
+		{Name: "v", Kind: "var", Type: "T", Cell: 2},
+	}
+	if got := s.Names(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func TestCheckChangesNothing(t *testing.T) {
+	s := newScope(t, "x := 1")
+	before := s.Names()
+	for _, src := range []string{"x := \"a\"\ny := 2", "type x int", "undefined"} {
+		s.Check(2, src)
+		if got := s.Names(); !reflect.DeepEqual(got, before) {
+			t.Errorf("after %q: %v", src, got)
+		}
+	}
+}
+
+// TestInstancesAreRecorded holds the information on a generic function that
+// crosses cells to what an engine needs.
+func TestInstancesAreRecorded(t *testing.T) {
+	s := newScope(t, "func Map[A, B any](xs []A, f func(A) B) (r []B) { for _, x := range xs { r = append(r, f(x)) }; return }")
+	c, err := s.Check(2, "ys := Map([]int{1}, func(i int) string { return \"\" })")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for id, inst := range c.Info.Instances {
+		// one in the cell's file, one in that of the declarations
+		if c.File.FileStart <= id.Pos() && id.Pos() < c.File.FileEnd {
+			got = append(got, fmt.Sprintf("%s[%s, %s]", id.Name, inst.TypeArgs.At(0), inst.TypeArgs.At(1)))
+		}
+	}
+	if want := []string{"Map[int, string]"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestPositionsLeadBackToTheCell looks every identifier of the syntax up in
+// the source.
+func TestPositionsLeadBackToTheCell(t *testing.T) {
+	s := newScope(t, "count := 1\nfunc bump(by int) int { return count + by }")
+	src := "import \"strings\"\nvar (\n\talpha, beta = 1, \"b\"\n\tgamma []int\n)\n\tcount := bump(count); delta :=\n\t\tstrings.Repeat(beta, alpha)\nfunc (r rec) show() rec { return r }\ntype rec struct{ gamma int }\nvar _, eps any = nil, rec{1}\ndelta"
+	c, err := s.Check(2, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(src, "\n")
+	n := 0
+	for id := range c.Info.Uses {
+		pos := c.Fset.Position(id.Pos())
+		if pos.Filename != "In[2]" || id.Name == "new" {
+			continue // new is ours: gamma = *new([]int)
+		}
+		n++
+		name := id.Name
+		if name == "cell__1_count" {
+			name = "count"
+		}
+		if pos.Line > len(lines) || !strings.HasPrefix(lines[pos.Line-1][pos.Column-1:], name) {
+			t.Errorf("%s is not at %v", id.Name, pos)
+		}
+	}
+	if n < 15 {
+		t.Errorf("only %d identifiers", n)
+	}
+}
+
+func TestScopeServesSeveralGoroutines(t *testing.T) {
+	s := newScope(t, "type T struct{ A int }\nfunc f(t T) int { return t.A }", "x := T{1}")
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 20 {
+				switch g {
+				case 0:
+					c, err := s.Check(3+i, fmt.Sprintf("type T struct{ A, B%d int }\ny%d := T{}\nx := T{}\nf(x)", i, i))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					s.Commit(c)
+				case 1:
+					s.Complete("x.", 2)
+				case 2:
+					s.Names()
+					s.Check(1000, "f(x) + x.A")
+				case 3:
+					s.Complete("strings.Sp", 10)
+					s.Check(1000, "slices.Max([]int{x.A})")
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// large returns a scope of 500 names.
+func large(b *testing.B) *cell.Scope {
+	var src strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&src, "type T%d struct{ a, b int }\nfunc (t T%d) Sum() int { return t.a + t.b }\nfunc f%d(t T%d) int { return t.Sum() }\nconst k%d = %d\nvar v%d = T%d{1, 2}\nvar w%d = []T%d{v%d}\n", i, i, i, i, i, i, i, i, i, i, i)
+	}
+	s := newScope(b, src.String())
+	if n := len(s.Names()); n != 500 {
+		b.Fatalf("%d names", n)
+	}
+	return s
+}
+
+func BenchmarkCheck(b *testing.B) {
+	s := large(b)
+	for name, src := range map[string]string{
+		"expression":   "f1(v1) + k2",
+		"define":       "x := f1(v1) + k2",
+		"import":       "fmt.Sprint(strings.Repeat(\"a\", k3))",
+		"error":        "f1(v1) + kk",
+		"changed type": "type T7 struct{ a, b, c int }",
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s.Check(2, src)
+			}
+		})
+	}
+}
+
+func BenchmarkComplete(b *testing.B) {
+	s := large(b)
+	for name, src := range map[string]string{"member": "f1(v1.", "name": "for i := range 3 { v", "package": "strings.Sp"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s.Complete(src, len(src))
+			}
+		})
+	}
+}
