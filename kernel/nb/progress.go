@@ -30,22 +30,32 @@ const (
 
 // Progress starts a bar. Its methods fit the callbacks of the libraries:
 //
-//	Progress: nb.Progress("loading").Fraction
+//	bar := nb.Progress("smollm2")
+//	model := must(llm.Open(ctx, "smollm2-135m", llm.Options{Progress: func(p llm.Progress) { bar.Stage(p.Stage, p.Done) }}))
+//
+//	bar := nb.Progress("sampling")
+//	samplers.Options{OnStep: func(p samplers.Progress) { bar.Step(p.Emitted, p.MaxTokens) }}
 func Progress(label string) *Bar {
 	return &Bar{label: label, id: NewID(), start: time.Now()}
 }
 
 // Fraction sets how much is done, from 0 to 1; 1 ends the bar.
-func (b *Bar) Fraction(f float64) { b.set(f, fmt.Sprintf("%3.0f%%", 100*f)) }
+func (b *Bar) Fraction(f float64) { b.set(f, percent(f), true) }
+
+// Stage sets how much of one of several stages is done, from 0 to 1. Done ends
+// the bar.
+func (b *Bar) Stage(name string, f float64) { b.set(f, name+" "+percent(f), false) }
+
+func percent(f float64) string { return fmt.Sprintf("%.0f%%", 100*min(max(f, 0), 1)) }
 
 // Step says that done of total are done; the last ends the bar. With a total
 // of 0 the bar counts, and Done ends it.
 func (b *Bar) Step(done, total int) {
 	if total <= 0 {
-		b.set(0, fmt.Sprint(done))
+		b.set(0, fmt.Sprint(done), false)
 		return
 	}
-	b.set(float64(done)/float64(total), fmt.Sprintf("%d of %d", done, total))
+	b.set(float64(done)/float64(total), fmt.Sprintf("%d of %d", done, total), true)
 }
 
 // Done ends the bar as it stands; a bar that ended stays as it is.
@@ -55,18 +65,19 @@ func (b *Bar) Done() {
 	b.finish()
 }
 
-func (b *Bar) set(fraction float64, detail string) {
+// set moves the bar; where ends is set, a fraction of 1 ends it.
+func (b *Bar) set(fraction float64, detail string, ends bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.finished {
 		return
 	}
 	b.fraction, b.detail = min(max(fraction, 0), 1), detail
-	if fraction >= 1 {
+	if fraction >= 1 && ends {
 		b.finish()
 		return
 	}
-	if now := time.Now(); now.Sub(b.drawn) >= drawEvery {
+	if now := time.Now(); fraction >= 1 || now.Sub(b.drawn) >= drawEvery {
 		b.drawn = now
 		b.draw(b.line())
 	}

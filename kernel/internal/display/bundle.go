@@ -48,7 +48,7 @@ func Failure(values []engine.Value) (message string, failed bool) {
 	if n == 0 || values[n-1].Type != "error" || values[n-1].Any == nil {
 		return "", false
 	}
-	v := values[n-1]
+	v := bind(values[n-1])
 	if v.Error != nil {
 		if text, ok := call(v.Error); ok {
 			return text, true
@@ -59,23 +59,29 @@ func Failure(values []engine.Value) (message string, failed bool) {
 
 // Of returns the bundle of any value of compiled code.
 func Of(v any) map[string]any {
-	value := engine.Value{Any: v}
-	if v != nil {
-		value.Type = fmt.Sprintf("%T", v)
+	if v == nil {
+		return bundleOf(engine.Value{})
 	}
-	if m, ok := v.(interface{ MIMEBundle() map[string]any }); ok {
-		value.MIMEBundle = m.MIMEBundle
+	return bundleOf(engine.Value{Any: v, Type: fmt.Sprintf("%T", v)})
+}
+
+// bind finds the methods that the engine did not bind because the value, of
+// compiled code, has them itself.
+func bind(v engine.Value) engine.Value {
+	if m, ok := v.Any.(interface{ MIMEBundle() map[string]any }); ok && v.MIMEBundle == nil {
+		v.MIMEBundle = m.MIMEBundle
 	}
-	if m, ok := v.(error); ok {
-		value.Error = m.Error
+	if m, ok := v.Any.(error); ok && v.Error == nil {
+		v.Error = m.Error
 	}
-	if m, ok := v.(fmt.Stringer); ok {
-		value.String = m.String
+	if m, ok := v.Any.(fmt.Stringer); ok && v.String == nil {
+		v.String = m.String
 	}
-	return bundleOf(value)
+	return v
 }
 
 func bundleOf(v engine.Value) map[string]any {
+	v = bind(v)
 	if v.MIMEBundle != nil {
 		var b map[string]any
 		if protect(func() { b = v.MIMEBundle() }) && b != nil {

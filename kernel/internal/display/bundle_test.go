@@ -1,0 +1,186 @@
+package display
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"image"
+	"image/png"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+)
+
+type shown map[string]any
+
+func (s shown) MIMEBundle() map[string]any { return s }
+
+type panics struct{}
+
+func (panics) MIMEBundle() map[string]any { panic("in MIMEBundle") }
+func (panics) String() string             { panic("in String") }
+
+func value(v any, typ string) engine.Value { return engine.Value{Any: v, Type: typ} }
+
+func TestResult(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		values []engine.Value
+		want   string // text/plain; "-" for nothing shown
+	}{
+		{"nothing", nil, "-"},
+		{"one", []engine.Value{value(1, "int")}, "1"},
+		{"several, joined by spaces", []engine.Value{value(1, "int"), value("b", "string")}, "1 b"},
+		{"a nil error behind", []engine.Value{value(1, "int"), value(nil, "error")}, "1"},
+		{"only a nil error", []engine.Value{value(nil, "error")}, "-"},
+		{"an error that is not the last", []engine.Value{value(errors.New("e"), "error"), value(1, "int")}, "e 1"},
+		{"nil of another interface", []engine.Value{value(nil, "any")}, "nil"},
+	} {
+		b := Result(test.values)
+		if test.want == "-" {
+			if b != nil {
+				t.Errorf("%s: %v, want nothing", test.name, b)
+			}
+		} else if b["text/plain"] != test.want {
+			t.Errorf("%s: %v, want %q", test.name, b, test.want)
+		}
+	}
+}
+
+func TestFailure(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		values []engine.Value
+		want   string // empty for none
+	}{
+		{"an error", []engine.Value{value(1, "int"), value(errors.New("e"), "error")}, "e"},
+		{"a nil error", []engine.Value{value(nil, "error")}, ""},
+		{"a value that is an error, but not by its type", []engine.Value{value(errors.New("e"), "any")}, ""},
+		{"an interpreted error", []engine.Value{{Any: struct{}{}, Type: "error", Error: func() string { return "mine" }}}, "mine"},
+		{"one whose method panics", []engine.Value{{Any: struct{}{}, Type: "error", Error: func() string { panic(1) }}}, "struct{}"},
+		{"nothing", nil, ""},
+	} {
+		got, failed := Failure(test.values)
+		if got != test.want || failed != (test.want != "") {
+			t.Errorf("%s: %q %v, want %q", test.name, got, failed, test.want)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		v    any
+		want map[string]any
+	}{
+		{"a bundle", shown{"text/html": "<b>", "text/plain": "b"}, map[string]any{"text/html": "<b>", "text/plain": "b"}},
+		{"a bundle of bytes that are text", shown{"image/svg+xml": []byte("<svg/>"), "text/plain": "p"}, map[string]any{"image/svg+xml": "<svg/>", "text/plain": "p"}},
+		{"an error", errors.New("wrong"), map[string]any{"text/plain": "wrong"}},
+		{"a Stringer", time.Second, map[string]any{"text/plain": "1s"}},
+		{"methods that panic", panics{}, map[string]any{"text/plain": "panics{}"}},
+	} {
+		got, _ := json.Marshal(Of(test.v))
+		want, _ := json.Marshal(test.want)
+		if want := strings.Replace(string(want), "panics{}", "display.panics{}", 1); string(got) != want {
+			t.Errorf("%s: %s, want %s", test.name, got, want)
+		}
+	}
+}
+
+func TestABundleIsNotChanged(t *testing.T) {
+	s := shown{"image/svg+xml": []byte("<svg/>")}
+	Of(s)
+	if _, ok := s["image/svg+xml"].([]byte); !ok || len(s) != 1 {
+		t.Errorf("the user's map became %v", s)
+	}
+}
+
+func TestAPictureIsAPNG(t *testing.T) {
+	img := image.NewGray(image.Rect(0, 0, 5, 4))
+	data, ok := Of(img)["image/png"].([]byte)
+	if !ok {
+		t.Fatal("no image/png")
+	}
+	got, err := png.Decode(bytes.NewReader(data))
+	if err != nil || got.Bounds() != img.Bounds() {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, ok := Of(image.NewGray(image.Rectangle{}))["image/png"]; ok {
+		t.Error("a picture without pixels has a PNG")
+	}
+}
+
+func TestText(t *testing.T) {
+	type point struct{ X, y int }
+	type tree struct {
+		Name string
+		Kids []*tree
+	}
+	three := 3
+	loop := &tree{Name: "loop"}
+	loop.Kids = []*tree{loop}
+	long := make([]int, 1000)
+	for _, test := range []struct {
+		name string
+		v    any
+		want string
+	}{
+		{"nil", nil, "nil"},
+		{"a string is itself", "a\nb", "a\nb"},
+		{"bytes that are no text", "a\xffb", "a\uFFFDb"},
+		{"a float", 0.1, "0.1"},
+		{"a float32", float32(0.1), "0.1"},
+		{"not a number", math.NaN(), "NaN"},
+		{"a big float", 1e21, "1e+21"},
+		{"a rune is a number", 'x', "120"},
+		{"a slice", []float64{1, 2.5}, "[]float64{1, 2.5}"},
+		{"a nil slice", []int(nil), "nil"},
+		{"an empty slice", []int{}, "[]int{}"},
+		{"strings in quotes", []string{"a b", `c"d`}, "[]string{\"a b\", `c\"d`}"},
+		{"a struct", point{1, 2}, "display.point{X: 1, y: 2}"},
+		{"a pointer to one", &point{1, 2}, "&display.point{X: 1, y: 2}"},
+		{"a nil pointer", (*point)(nil), "nil"},
+		{"any in a slice", []any{1, "a", nil}, `[]any{1, "a", nil}`},
+		{"a map by its keys", map[string]int{"b": 2, "a": 1}, `map[string]int{"a": 1, "b": 2}`},
+		{"a map by its numbers", map[int]bool{10: true, 9: false}, "map[int]bool{9: false, 10: true}"},
+		{"Stringers inside", []time.Duration{time.Second}, "[]time.Duration{1s}"},
+		{"a matrix", [][]int{{1, 2}, {3, 4}}, "[][]int{{1, 2}, {3, 4}}"},
+		{"a function", strings.ToUpper, "func(string) string"},
+		{"a struct without a name", struct{ A int }{1}, "struct{A: 1}"},
+		{"bools", []bool{true}, "[]bool{true}"},
+		{"a complex number", 1 + 2i, "(1+2i)"},
+		{"long ones are cut", long, "[]int{" + strings.Repeat("0, ", 100) + "… 900 more}"},
+	} {
+		if got := Text(test.v); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	if got := Text(&three); !strings.HasPrefix(got, "(*int)(0x") {
+		t.Errorf("a pointer to a number: %s", got)
+	}
+	if got := Text(loop); !strings.Contains(got, "…") || len(got) > maxText {
+		t.Errorf("a loop: %d bytes", len(got))
+	}
+}
+
+func TestTextIsBounded(t *testing.T) {
+	wide := make([][]string, 1000)
+	for i := range wide {
+		wide[i] = make([]string, 1000)
+		for j := range wide[i] {
+			wide[i][j] = strings.Repeat("y", 100)
+		}
+	}
+	for name, v := range map[string]any{"a long string": strings.Repeat("y", 50_000_000), "a wide table": wide, "many bytes": make([]byte, 50_000_000)} {
+		began := time.Now()
+		if got := Text(v); len(got) > 2*maxText {
+			t.Errorf("%s: %d bytes", name, len(got))
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+	}
+}
