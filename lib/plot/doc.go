@@ -9,7 +9,7 @@
 // of a live one. A notebook shows it because it has a MIMEBundle method, with
 // no import of a kernel; [Figure.Save] writes it to a file.
 //
-//	rec, err := sampler.Generate(ctx, model, prompt) // an llm.Record
+//	rec, err := samplers.Generate(ctx, model, prompt, sampler, samplers.Options{})
 //	fig, err := plot.Tokens(rec, plot.TokensOptions{Color: plot.ByEntropy})
 //	err = fig.Save("tokens.html") // or .png, .svg, .json, .csv, .txt
 //

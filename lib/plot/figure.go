@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
@@ -147,11 +146,4 @@ func (f Figure) data(rows int) map[string]any {
 		d["option"] = f.option
 	}
 	return d
-}
-
-// px returns a length of n CSS pixels, of which an inch has 96.
-func px(n int) vg.Length { return vg.Length(n) * vg.Inch / 96 }
-
-func rectangle(x0, y0, x1, y1 vg.Length) []vg.Point {
-	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }

@@ -2,11 +2,11 @@ package plot
 
 import (
 	"fmt"
+	"image/color"
 	"strings"
 	"sync"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
-	"codeberg.org/go-fonts/dejavu/dejavusansbold"
 	"codeberg.org/go-fonts/dejavu/dejavusansmono"
 	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
@@ -14,8 +14,8 @@ import (
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/text/unicode/norm"
 	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 const (
@@ -35,7 +35,6 @@ var fonts = sync.OnceValue(func() *font.Cache {
 	return font.NewCache(font.Collection{
 		{Font: font.Font{Typeface: mono}, Face: parse(dejavusansmono.TTF)},
 		{Font: font.Font{Typeface: sans}, Face: parse(dejavusans.TTF)},
-		{Font: font.Font{Typeface: sans, Weight: xfont.WeightBold}, Face: parse(dejavusansbold.TTF)},
 	})
 })
 
@@ -44,56 +43,21 @@ func textFont(face font.Typeface, n int) font.Font {
 	return font.Font{Typeface: face, Size: px(n)}
 }
 
-// outlines draws text as filled outlines, so that a picture looks the same in
-// every format and needs no font where it is read. A character that the font
-// lacks is taken from DejaVu Sans, or drawn as its escape: never as an empty
-// box. Letters are placed one by one, in the order in which they are seen,
-// without joining those of Arabic.
-//
-// It is gonum/plot's text.Handler.
-type outlines struct{}
-
-var _ text.Handler = outlines{}
-
-func (outlines) Cache() *font.Cache { return fonts() }
-
-func (outlines) Extents(f font.Font) font.Extents {
-	face := fonts().Lookup(f, f.Size)
-	return face.Extents()
-}
-
-func (outlines) Lines(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
-
-func (o outlines) Box(s string, f font.Font) (width, height, depth vg.Length) {
-	e := o.Extents(f)
-	width, _ = layout(s, f)
-	return width, e.Ascent, e.Descent
-}
-
-// Draw draws s with its first baseline placed as text.Plain does.
-func (o outlines) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
-	lines := o.Lines(s)
-	c.Push()
-	defer c.Pop()
-	c.Translate(pt)
-	c.Rotate(sty.Rotation)
-	y := sty.Height(s)*vg.Length(sty.YAlign) - o.Extents(sty.Font).Ascent + vg.Length(len(lines))*sty.Font.Size
-	for _, line := range lines {
-		o.baseline(c, line, sty, vg.Point{Y: y})
-		y -= sty.Font.Size
-	}
-}
-
-// baseline draws one line whose baseline goes through pt.
-func (outlines) baseline(c vg.Canvas, line string, sty text.Style, pt vg.Point) {
-	width, glyphs := layout(line, sty.Font)
-	pt.X += vg.Length(sty.XAlign) * width
+// drawLine draws a line of text as filled outlines, so that a picture looks
+// the same in every format and needs no font where it is read. The baseline
+// goes through pt, which lies at the line's start, middle or end by align. A
+// character that the font lacks is taken from DejaVu Sans, or drawn as its
+// escape: never as an empty box. Letters are placed one by one, in the order
+// in which they are seen, without joining those of Arabic.
+func drawLine(c vg.Canvas, line string, f font.Font, fill color.Color, align draw.XAlignment, pt vg.Point) {
+	width, glyphs := layout(line, f)
+	pt.X += vg.Length(align) * width
 	var path vg.Path
 	for _, g := range glyphs {
 		path = g.appendTo(path, pt.X, pt.Y)
 	}
 	if len(path) > 0 {
-		c.SetColor(sty.Color)
+		c.SetColor(fill)
 		c.Fill(path)
 	}
 }

@@ -9,14 +9,19 @@ import (
 // Okabe and Ito's colours, which readers with any colour vision can tell
 // apart (Color Universal Design, 2008).
 var (
-	orange     = color.NRGBA{R: 230, G: 159, A: 255}
 	skyBlue    = color.NRGBA{R: 86, G: 180, B: 233, A: 255}
 	blue       = color.NRGBA{G: 114, B: 178, A: 255}
 	vermillion = color.NRGBA{R: 213, G: 94, A: 255}
 )
 
-// ink is the text of static pictures, which lie on white.
-var ink = color.NRGBA{R: 33, G: 33, B: 33, A: 255}
+// The colours of static pictures, which lie on white: of text, of text that
+// matters less, and of lines.
+var (
+	white = color.NRGBA{R: 255, G: 255, B: 255, A: 255}
+	ink   = color.NRGBA{R: 33, G: 33, B: 33, A: 255}
+	grey  = color.NRGBA{R: 90, G: 90, B: 90, A: 255}
+	faint = color.NRGBA{R: 225, G: 225, B: 225, A: 255}
+)
 
 // A ramp gives the colours behind text, between its first, which is not there,
 // and its second, the strongest. They are see-through: the page's own text

@@ -1,8 +1,6 @@
 package plot
 
 import (
-	"image/color"
-
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -63,7 +61,9 @@ func (v tokenView) wrap() (lines [][]box, more int) {
 		feed()
 	}
 	if len(lines) > tokensLines {
+		// The last token did not fit: it counts as one that is not shown.
 		lines = lines[:tokensLines]
+		more++
 	}
 	return lines, more + v.more
 }
@@ -113,8 +113,8 @@ func (v tokenView) height(lines, more int) int {
 func (v tokenView) draw(height int, lines [][]box, more int) func(draw.Canvas) {
 	return func(c draw.Canvas) {
 		s := sketch{c, height}
-		s.text(tokensMargin, 24, fit(v.title, sans, 14, v.width-32), sans, 14, ink, 0)
-		s.text(tokensMargin, 44, fit(v.summary, sans, 11, v.width-32), sans, 11, grey, 0)
+		s.text(tokensMargin, 24, fit(v.title, sans, 14, v.width-32), sans, 14, ink, draw.XLeft)
+		s.text(tokensMargin, 44, fit(v.summary, sans, 11, v.width-32), sans, 11, grey, draw.XLeft)
 		v.drawLegend(s)
 		for k, line := range lines {
 			y := float64(tokensTop + k*tokensLine)
@@ -123,10 +123,10 @@ func (v tokenView) draw(height int, lines [][]box, more int) func(draw.Canvas) {
 			}
 		}
 		if len(v.cells) == 0 {
-			s.text(tokensMargin, tokensTop+16, "no tokens to show", sans, 12, grey, 0)
+			s.text(tokensMargin, tokensTop+16, "no tokens to show", sans, 12, grey, draw.XLeft)
 		}
 		if more > 0 {
-			s.text(tokensMargin, float64(tokensTop+len(lines)*tokensLine+18), "and "+plural(more, "token")+" more, not shown", sans, 11, grey, 0)
+			s.text(tokensMargin, float64(tokensTop+len(lines)*tokensLine+18), "and "+plural(more, "token")+" more, not shown", sans, 11, grey, draw.XLeft)
 		}
 	}
 }
@@ -139,13 +139,11 @@ func (v tokenView) drawLegend(s sketch) {
 		end := x + int(w/px(1)) + 18
 		c, _ := v.scale.colour(t)
 		s.frame(float64(x), 56, float64(end), 74, over(c, white), faint)
-		s.text(float64(x+9), 69, label, sans, 11, ink, 0)
+		s.text(float64(x+9), 69, label, sans, 11, ink, draw.XLeft)
 		x = end
 	}
-	s.text(float64(x+8), 69, v.scale.name, sans, 11, ink, 0)
+	s.text(float64(x+8), 69, v.scale.name, sans, 11, ink, draw.XLeft)
 }
-
-var white = color.NRGBA{R: 255, G: 255, B: 255, A: 255}
 
 func (v tokenView) drawBox(s sketch, b box, y float64) {
 	x0, x1 := tokensMargin+float64(b.x0/px(1)), tokensMargin+float64(b.x1/px(1))
@@ -155,7 +153,7 @@ func (v tokenView) drawBox(s sketch, b box, y float64) {
 		edge = ink
 	}
 	s.frame(x0, y+2, x1, y+tokensLine-2, over(fill, white), edge)
-	s.text(x0, y+16, b.text, mono, tokensSize, ink, 0)
+	s.text(x0, y+16, b.text, mono, tokensSize, ink, draw.XLeft)
 	if b.mark {
 		s.line(x0+1, y+19, x1-1, y+19, grey)
 	}

@@ -146,7 +146,8 @@ func (v tokenView) tooltip(i int) string {
 	if i >= titledTokens || len(s.Candidates) == 0 {
 		return b.String()
 	}
-	b.WriteString("\n\np → p^α → p^α·ζ")
+	names := weightNames(s)
+	b.WriteString("\n\n" + strings.Join(names[:], " → "))
 	for _, c := range v.best(s) {
 		mark := " "
 		if c.Token == s.Token {
@@ -199,7 +200,8 @@ func (v tokenView) writeTables(b *strings.Builder) {
 			b.WriteString("the record holds none</details>")
 			continue
 		}
-		b.WriteString(`<table><thead><tr><th>candidate</th><th>id</th><th>log p</th><th>p</th><th>p^α</th><th>p^α·ζ</th><th>±</th><th>log ζ</th><th>ESS</th></tr></thead><tbody>`)
+		names := weightNames(s)
+		b.WriteString(`<table><thead><tr><th>candidate</th><th>id</th><th>log p</th><th>` + strings.Join(names[:], "</th><th>") + `</th><th>±</th><th>log ζ</th><th>ESS</th></tr></thead><tbody>`)
 		for _, c := range v.best(s) {
 			label := quote(c.Piece, c.Token, c.End, 60)
 			if c.Token == s.Token {
