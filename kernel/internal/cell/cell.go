@@ -1,4 +1,3 @@
-// Package cell turns what a user writes in a cell into checked Go.
 package cell
 
 import (
@@ -53,11 +52,14 @@ type Cell struct {
 	Hoisted []*types.Var
 	// Show is the expression of the last statement whose values the notebook
 	// shows: it has at least one value, no trailing semicolon, and is no
-	// assignment. It stands in Body as an expression statement. Nil when there
-	// is nothing to show.
+	// assignment. It stands in Body as an expression statement, of any
+	// expression, which Go itself would refuse as unused. Nil when there is
+	// nothing to show; a trailing semicolon leaves the statement as it is.
 	Show ast.Expr
 	// Defines are all package-level objects that the cell declares: Hoisted,
-	// functions, types, constants.
+	// functions, types, constants. Among them are those of earlier cells that
+	// Text declares again, because they refer to what this cell changes; their
+	// positions lie in the cells that wrote them.
 	Defines []types.Object
 	// Imports are the packages that the cell uses, named or implied, by the
 	// name under which it uses them.

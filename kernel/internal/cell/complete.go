@@ -29,6 +29,9 @@ type Match struct {
 	Detail string // its type as Go source, a package's path, or empty
 }
 
+// cursorCell is the execution count of a cell that is not run.
+const cursorCell = 1 << 30
+
 // maxChecked is how long a source may be, in bytes, to be checked for what
 // stands at the cursor: an answer must come while the user types. In a longer
 // one only the names of cells complete.
@@ -50,7 +53,7 @@ func (s *Scope) Complete(source string, cursor int) Completion {
 	if !ok {
 		return c
 	}
-	k, id, path := s.newCheck(0), (*ast.Ident)(nil), []ast.Node(nil)
+	k, id, path := s.newCheck(cursorCell), (*ast.Ident)(nil), []ast.Node(nil)
 	if len(source) <= maxChecked {
 		k, id, path = s.checkAt(source, start, off)
 	}
@@ -162,13 +165,13 @@ func (s *Scope) checkAt(source string, start, off int) (*check, *ast.Ident, []as
 
 // checkLoosely checks as far as the text allows.
 func (s *Scope) checkLoosely(text string) *check {
-	k := s.newCheck(0)
+	k := s.newCheck(cursorCell)
 	sp := splitCell(text)
 	k.plan = &plan{split: sp}
 	if len(sp.diags) > 0 {
 		return k
 	}
-	k.plan = planCell(sp, 0, k.lives)
+	k.plan = planCell(sp, cursorCell, k.lives)
 	k.loose = true
 	k.cell = k.rounds()
 	defer k.forget()

@@ -3,9 +3,11 @@ package cell
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"math"
 	"slices"
 	"strings"
 )
@@ -59,11 +61,14 @@ func (d Diagnostic) Excerpt(source string) string {
 // inside the source and cuts the list to maxDiagnostics.
 func (d Diagnostics) tidy(s *split) Diagnostics {
 	for i := range d {
-		last := len(s.lines)
-		if end := strings.TrimRight(s.src, " \t\r\n"); d[i].Line > last || d[i].Line < 1 || d[i].Line == last && d[i].Col > len(s.src)-s.lines[last-1]+1 {
-			d[i].Line, d[i].Col = s.position(len(end))
+		if d[i].Line < 1 || d[i].Line > len(s.lines) {
+			d[i].Line, d[i].Col = s.position(len(strings.TrimRight(s.src, " \t\r\n")))
 		}
-		d[i].Col = max(d[i].Col, 1)
+		end := len(s.src)
+		if d[i].Line < len(s.lines) {
+			end = s.lines[d[i].Line] - 1
+		}
+		d[i].Col = max(1, min(d[i].Col, end-s.lines[d[i].Line-1]+1))
 	}
 	slices.SortStableFunc(d, func(a, b Diagnostic) int {
 		if a.Line != b.Line {
@@ -132,6 +137,12 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 		pos := k.fset.Position(decl.Name.Pos())
 		d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: "missing function body"})
 	}
+	if x := k.show(c); x != nil && len(d) == 0 {
+		if t, ok := overflow(c.Info.Types[x]); ok {
+			pos := k.fset.Position(x.Pos())
+			d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: "cannot show the constant: it overflows " + t})
+		}
+	}
 	// Hints are looked for once it is known which few errors are told.
 	d = d.tidy(k.split)
 	for i, g := range d {
@@ -146,6 +157,27 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 		}
 	}
 	return d
+}
+
+// overflow reports whether an untyped constant is beyond the type that its
+// value would have, and which type that is.
+func overflow(tv types.TypeAndValue) (string, bool) {
+	t, ok := tv.Type.(*types.Basic)
+	if !ok || tv.Value == nil {
+		return "", false
+	}
+	switch t.Kind() {
+	case types.UntypedInt:
+		_, exact := constant.Int64Val(tv.Value)
+		return "int", !exact
+	case types.UntypedRune:
+		v, exact := constant.Int64Val(tv.Value)
+		return "rune", !exact || v != int64(int32(v))
+	case types.UntypedFloat:
+		v, _ := constant.Float64Val(tv.Value)
+		return "float64", math.IsInf(v, 0)
+	}
+	return "", false
 }
 
 // withoutEchoes returns the errors without those of the file of declarations
@@ -237,7 +269,7 @@ func (k *check) allowed(c *Cell, err types.Error) bool {
 		return k.decls != nil && within(k.decls, err.Pos)
 	case strings.HasSuffix(err.Msg, "is not used"):
 		x := k.lastExpr(c)
-		return x != nil && within(x, err.Pos) && !insideFunc(x, err.Pos)
+		return x != nil && !c.Info.Types[x].IsNil() && within(x, err.Pos) && !insideFunc(x, err.Pos)
 	}
 	return false
 }

@@ -191,7 +191,7 @@ func typeText(o types.Object) string {
 	case *types.Builtin:
 		return "builtin"
 	case *types.TypeName:
-		if !o.IsAlias() {
+		if t != nil && !o.IsAlias() {
 			t = t.Underlying()
 		}
 	}
