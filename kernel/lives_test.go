@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -263,6 +264,46 @@ func TestAKilledKernelLeavesNoWorker(t *testing.T) {
 			t.Fatal("the worker lives on")
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestTheKernelEndsWithWhoStartedIt(t *testing.T) {
+	parent := exec.Command("sleep", "1000")
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	k := start(t, "JPY_PARENT_PID="+sprint(parent.Process.Pid))
+	run(k, 1, "x := 1")
+	parent.Process.Kill()
+	parent.Wait()
+	k.Exited()
+}
+
+func TestAParentThatCannotBeSeenIsNotWatched(t *testing.T) {
+	for _, pid := range []string{"1", "0", "none", "4194305"} { // the last is beyond Linux's greatest
+		k := start(t, "JPY_PARENT_PID="+pid)
+		time.Sleep(1200 * time.Millisecond) // the watch looks every second
+		run(k, 1, "x := 1")
+	}
+}
+
+func TestPrintingWithoutEnd(t *testing.T) {
+	k := start(t)
+	r := k.Execute(`for { fmt.Println("x") }`)
+	r.Busy()
+	r.Input(1)
+	time.Sleep(500 * time.Millisecond)
+	began := time.Now()
+	k.Interrupt()
+	r.Reply(nil)
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("stopped after %v", took)
+	}
+	r = k.Execute(`strings.Repeat("y", 50_000_000)`)
+	var reply kerneltest.ExecuteReply
+	r.Reply(&reply)
+	if reply.Status != "ok" {
+		t.Errorf("%+v", reply)
 	}
 }
 

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"log/slog"
+	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/session"
 )
@@ -58,12 +59,25 @@ func NewRunner(opts RunnerOptions) (*Runner, error) {
 	return &Runner{nb}, nil
 }
 
-// Execute runs the next cell and passes its outputs to emit, in order, from
-// one goroutine, until it returns. When ctx is cancelled the cell is
+// Execute runs the next cell and passes its outputs to emit, in order, one at
+// a time, until it returns. When ctx is cancelled the cell is
 // interrupted; variables are kept, and the runner stays usable. A cell's own
 // failure is in the Result; err is for a worker that cannot be started.
 func (r *Runner) Execute(ctx context.Context, source string, emit func(Output)) (Result, error) {
-	return r.nb.Execute(ctx, session.Request{Source: source}, emit)
+	var mu sync.Mutex
+	over := false
+	defer func() {
+		mu.Lock()
+		over = true
+		mu.Unlock()
+	}()
+	return r.nb.Execute(ctx, session.Request{Source: source}, func(o Output) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over { // not what a goroutine of the cell prints later
+			emit(o)
+		}
+	})
 }
 
 // Close ends the worker and what it started.

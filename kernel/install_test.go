@@ -1,0 +1,184 @@
+package kernel_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/branchbook/branchbook/kernel"
+)
+
+// lonely takes all Python environments away from the test, and gives it an
+// empty home.
+func lonely(t *testing.T) (home string) {
+	t.Helper()
+	home = t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", filepath.Join(home, "bin"))
+	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX", "JUPYTER_DATA_DIR", "XDG_DATA_HOME"} {
+		t.Setenv(name, "")
+	}
+	return home
+}
+
+func TestInstallGoesTo(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		env  string // a variable that is set to a folder
+		opts kernel.InstallOptions
+		want string // below the home or that folder
+	}{
+		{"the virtual environment", "VIRTUAL_ENV", kernel.InstallOptions{}, "share/jupyter/kernels/branchbook"},
+		{"the conda environment", "CONDA_PREFIX", kernel.InstallOptions{}, "share/jupyter/kernels/branchbook"},
+		{"the user", "", kernel.InstallOptions{User: true}, ".local/share/jupyter/kernels/branchbook"},
+		{"the user, though an environment is active", "VIRTUAL_ENV", kernel.InstallOptions{User: true}, "../home/.local/share/jupyter/kernels/branchbook"},
+		{"the user's own data folder", "JUPYTER_DATA_DIR", kernel.InstallOptions{User: true}, "kernels/branchbook"},
+		{"another name", "VIRTUAL_ENV", kernel.InstallOptions{Name: "go-dev"}, "share/jupyter/kernels/go-dev"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			base := lonely(t)
+			if test.env != "" {
+				os.Mkdir(filepath.Join(base, "env"), 0o755)
+				t.Setenv("HOME", filepath.Join(base, "home"))
+				base = filepath.Join(base, "env")
+				t.Setenv(test.env, base)
+			}
+			dir, err := kernel.Install(test.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := filepath.Join(base, test.want); dir != want {
+				t.Errorf("installed to %s, want %s", dir, want)
+			}
+			if found := kernel.Installed(); !slices.Contains(found, dir) {
+				t.Errorf("Installed finds %v", found)
+			}
+		})
+	}
+}
+
+func TestInstallFindsTheEnvironmentOfTheJupyterCommand(t *testing.T) {
+	home := lonely(t)
+	os.Mkdir(filepath.Join(home, "bin"), 0o755)
+	if _, err := kernel.Install(kernel.InstallOptions{}); !errors.Is(err, kernel.ErrNoEnvironment) {
+		t.Errorf("without: %v, want ErrNoEnvironment", err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "bin", "jupyter"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := kernel.Install(kernel.InstallOptions{})
+	if want := filepath.Join(home, "share/jupyter/kernels/branchbook"); err != nil || dir != want {
+		t.Errorf("%s, %v; want %s", dir, err, want)
+	}
+}
+
+func TestInstalledSpec(t *testing.T) {
+	prefix := t.TempDir()
+	dir, err := kernel.Install(kernel.InstallOptions{Prefix: prefix, Executable: "bin/branchbook", Version: "1.2.3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec struct {
+		Argv          []string
+		DisplayName   string `json:"display_name"`
+		Language      string
+		Protocol      string `json:"kernel_protocol_version"`
+		InterruptMode string `json:"interrupt_mode"`
+		Metadata      map[string]any
+	}
+	if err := json.Unmarshal(data, &spec); err != nil {
+		t.Fatal(err)
+	}
+	if len(spec.Argv) != 3 || !filepath.IsAbs(spec.Argv[0]) || spec.Argv[1] != "kernel" || spec.Argv[2] != "{connection_file}" {
+		t.Errorf("argv %q", spec.Argv)
+	}
+	if spec.DisplayName != "Go (Branchbook)" || spec.Language != "go" || spec.Protocol != "5.5" || spec.InterruptMode != "message" || spec.Metadata["debugger"] != false {
+		t.Errorf("%+v", spec)
+	}
+	for name, size := range map[string]int{"logo-32x32.png": 32, "logo-64x64.png": 64} {
+		picture, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(bytes.NewReader(picture))
+		if err != nil || img.Bounds().Dx() != size || img.Bounds().Dy() != size {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	svg, err := os.Open(filepath.Join(dir, "logo-svg.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer svg.Close()
+	for d := xml.NewDecoder(svg); ; {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestInstallAgain(t *testing.T) {
+	prefix := t.TempDir()
+	for _, version := range []string{"1", "2"} {
+		dir, err := kernel.Install(kernel.InstallOptions{Prefix: prefix, Version: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := os.ReadFile(filepath.Join(dir, "kernel.json"))
+		if !bytes.Contains(data, []byte(`"branchbook": "`+version+`"`)) {
+			t.Errorf("version %s is not in %s", version, data)
+		}
+		entries, _ := os.ReadDir(filepath.Dir(dir))
+		if len(entries) != 1 {
+			t.Errorf("beside the kernel there is %v", entries)
+		}
+	}
+}
+
+func TestInstallLeavesOthersAlone(t *testing.T) {
+	for name, text := range map[string]string{
+		"another kernel": `{"argv": ["gonb", "--kernel"], "language": "go", "metadata": {}}`, "no JSON": `{`, "no kernel.json": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			prefix := t.TempDir()
+			dir := filepath.Join(prefix, "share/jupyter/kernels/branchbook")
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(dir, "kernel.json")
+			if text == "" {
+				file = filepath.Join(dir, "something")
+			}
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := kernel.Install(kernel.InstallOptions{Prefix: prefix}); !errors.Is(err, kernel.ErrForeign) {
+				t.Errorf("error %v, want ErrForeign", err)
+			}
+			if got, _ := os.ReadFile(file); string(got) != text {
+				t.Errorf("the other's file is now %q", got)
+			}
+		})
+	}
+}
+
+func TestInstallRefusesANameThatJupyterDoesNotKnow(t *testing.T) {
+	for _, name := range []string{"a b", "../x", "é"} {
+		if _, err := kernel.Install(kernel.InstallOptions{Name: name, Prefix: t.TempDir()}); err == nil {
+			t.Errorf("%q is accepted", name)
+		}
+	}
+}
