@@ -142,7 +142,9 @@ class Notebook:
         )
 
     def command(self, name: str):
-        self.page.evaluate("name => window.jupyterapp.commands.execute(name)", name)
+        """Starts a command, and does not wait for its end: that of running
+        cells comes when they have run."""
+        self.page.evaluate("name => { window.jupyterapp.commands.execute(name) }", name)
 
     def run_all(self, seconds: float):
         self.command("runmenu:run-all")
