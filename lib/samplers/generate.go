@@ -27,7 +27,7 @@ func Generate(ctx context.Context, model Model, prompt []llm.Token, s Sampler, o
 	if err != nil {
 		return llm.Record{}, fmt.Errorf("samplers: generate: %w", err)
 	}
-	l := &ledger{Model: model, open: map[llm.Branch]bool{}, started: model.DecodeSeconds()}
+	l := newLedger(model)
 	rec := newRecord(l, prompt, s, opt)
 	err = generate(ctx, l, prompt, s, opt, &rec, start)
 	if drop := l.close(); err == nil && drop != nil {
@@ -114,6 +114,10 @@ type ledger struct {
 	open    map[llm.Branch]bool
 	decoded int
 	started float64 // the model's DecodeSeconds before
+}
+
+func newLedger(m Model) *ledger {
+	return &ledger{Model: m, open: map[llm.Branch]bool{}, started: m.DecodeSeconds()}
 }
 
 func (l *ledger) NewBranch() (llm.Branch, error) {

@@ -1,4 +1,3 @@
-// Package samplers draws completions from a language model.
 package samplers
 
 import (
