@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // gguf collects what goes into a file of the format that ggml's docs/gguf.md
@@ -14,12 +15,18 @@ type gguf struct {
 	tensors []tensor
 }
 
-// tensor is a matrix of float32, its first dimension the fastest.
+// tensor is a matrix, its first dimension the fastest.
 type tensor struct {
 	name string
 	dims []uint64
-	data []float32
+	kind uint32 // of enum ggml_type
+	data []byte
 }
+
+const (
+	typeF32  = 0
+	typeQ8_0 = 8
+)
 
 const alignment = 32
 
@@ -67,7 +74,34 @@ func (g *gguf) set(key string, v any) {
 }
 
 func (g *gguf) add(name string, data []float32, dims ...uint64) {
-	g.tensors = append(g.tensors, tensor{name, dims, data})
+	var b bytes.Buffer
+	put(&b, data)
+	g.tensors = append(g.tensors, tensor{name, dims, typeF32, b.Bytes()})
+}
+
+// addQ8 packs blocks of 32 values as Q8_0: a scale in float16, then each value
+// in units of it, rounded, in one byte.
+func (g *gguf) addQ8(name string, data []float32, dims ...uint64) {
+	var b bytes.Buffer
+	for block := range slices.Chunk(data, 32) {
+		var most float32
+		for _, v := range block {
+			most = max(most, v, -v)
+		}
+		half, scale := float16(most / 127)
+		put(&b, half)
+		for _, v := range block {
+			put(&b, int8(min(max(math.Round(float64(v/scale)), -127), 127)))
+		}
+	}
+	g.tensors = append(g.tensors, tensor{name, dims, typeQ8_0, b.Bytes()})
+}
+
+// float16 rounds v, which lies between 2⁻¹⁴ and 2¹⁵, down to a half-precision
+// number, and returns its bits and its value.
+func float16(v float32) (half uint16, value float32) {
+	b := math.Float32bits(v) &^ (1<<13 - 1)
+	return uint16(b>>13 - (127-15)<<10), math.Float32frombits(b)
 }
 
 func padded(n int) int { return (n + alignment - 1) / alignment * alignment }
@@ -86,15 +120,13 @@ func (g *gguf) bytes() []byte {
 		putString(&b, t.name)
 		put(&b, uint32(len(t.dims)))
 		put(&b, t.dims)
-		put(&b, uint32(0)) // F32
+		put(&b, t.kind)
 		put(&b, uint64(at))
-		at += padded(4 * len(t.data))
+		at += padded(len(t.data))
 	}
 	for _, t := range g.tensors {
 		b.Write(make([]byte, padded(b.Len())-b.Len()))
-		for _, v := range t.data {
-			put(&b, math.Float32bits(v))
-		}
+		b.Write(t.data)
 	}
 	b.Write(make([]byte, padded(b.Len())-b.Len()))
 	return b.Bytes()

@@ -37,6 +37,9 @@ type Tiny struct {
 	Context int     // that it was trained for; 0 means 512
 	Spread  float64 // standard deviation of the logits; 0 means 1.5
 
+	// Quantised packs the matrices as Q8_0; Width must be a multiple of 32.
+	Quantised bool
+
 	Template     string // chat template; empty means none
 	Architecture string // empty means "llama"; another will not load
 	NoTokenizer  bool   // leave the vocabulary's text out
@@ -137,7 +140,11 @@ func (t Tiny) File() []byte {
 		for i := range data {
 			data[i] = float32(sd * rng.NormFloat64())
 		}
-		g.add(name, data, uint64(in), uint64(out))
+		if t.Quantised {
+			g.addQ8(name, data, uint64(in), uint64(out))
+		} else {
+			g.add(name, data, uint64(in), uint64(out))
+		}
 	}
 	ones := func(name string) {
 		data := make([]float32, width)
@@ -174,7 +181,11 @@ func (t Tiny) metadata(v vocabulary, width, layers, context, heads int) *gguf {
 	g := new(gguf)
 	g.set("general.architecture", arch)
 	g.set("general.name", "tiny")
-	g.set("general.file_type", uint32(0))
+	fileType := uint32(0) // F32
+	if t.Quantised {
+		fileType = 7 // mostly Q8_0
+	}
+	g.set("general.file_type", fileType)
 	if t.Parts > 0 {
 		g.set("split.no", uint32(t.Part-1))
 		g.set("split.count", uint32(t.Parts))
