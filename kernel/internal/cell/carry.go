@@ -59,13 +59,21 @@ func replaces(o, old types.Object) bool {
 }
 
 // carry returns the pieces of earlier cells to declare again, given what
-// changes, without those that were tried and failed.
+// changes, without those in failed, to which it adds those that cannot be. It
+// adds to changed what the pieces declare.
 func (k *check) carry(changed map[string]bool, failed map[*piece]bool) []*piece {
 	var list []*piece
 	taken := map[*piece]bool{}
+	if len(changed) == 0 {
+		return nil
+	}
 	take := func(p *piece) bool {
-		if taken[p] || failed[p] || !k.importable(p) {
+		if taken[p] || failed[p] {
 			return taken[p]
+		}
+		if !k.importable(p) {
+			failed[p] = true
+			return false
 		}
 		taken[p] = true
 		list = append(list, p)

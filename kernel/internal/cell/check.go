@@ -9,7 +9,6 @@ import (
 	"go/types"
 	"runtime"
 	"slices"
-	"strings"
 )
 
 const goVersion = "go1.26"
@@ -57,7 +56,7 @@ func (k *check) rounds() *Cell {
 	k.keep()
 	k.resolveImports()
 	k.ownImps, k.ownDeclared = k.imps, k.declared
-	k.prepare(k.receivers(), nil)
+	k.prepare(k.receivers(), map[*piece]bool{})
 	c := k.round()
 	if k.renames = k.early(c); len(k.renames) > 0 {
 		c = k.round()
@@ -94,66 +93,6 @@ type check struct {
 	changed map[string]bool // names that mean another type after the cell
 	carried []*piece
 	failed  map[*piece]bool // pieces of earlier cells that no longer check
-}
-
-// resolveImports collects the imports of the file: the cell's own, those of
-// earlier cells that it uses, those of the prelude that it uses.
-func (k *check) resolveImports() {
-	k.alias, k.named = map[string]string{}, map[string]string{}
-	have := map[string]bool{}
-	for _, im := range k.plan.imps {
-		switch name := im.name; name {
-		case "_":
-		case ".":
-			k.dots = append(k.dots, im.path)
-		case "":
-			if pkg, err := k.imp.Import(im.path); err == nil {
-				name = pkg.Name()
-			} else {
-				name = im.path[strings.LastIndexByte(im.path, '/')+1:]
-			}
-			fallthrough
-		default:
-			k.named[name] = im.path
-			have[name] = true
-			if k.hoisted[name] != nil {
-				k.alias[name] = "cell__" + name
-				im.name = k.alias[name]
-			}
-		}
-		k.imps = append(k.imps, im)
-	}
-	for i, t := range k.toks {
-		if t.tok != token.IDENT || k.at(i+1) != token.PERIOD || k.at(i-1) == token.PERIOD {
-			continue
-		}
-		name := k.name(i)
-		if have[name] || k.declared[name] && k.hoisted[name] == nil || k.live.names[name] != nil {
-			continue
-		}
-		path, ok := k.live.imports[name]
-		if !ok {
-			path, ok = k.prelude.Imports[name]
-		}
-		if !ok {
-			continue
-		}
-		have[name] = true
-		if _, err := k.imp.Import(path); err != nil {
-			continue // then the name is undefined
-		}
-		im := importSpec{name: name, path: path}
-		if k.hoisted[name] != nil {
-			k.alias[name] = "cell__" + name
-			im.name = k.alias[name]
-		}
-		k.imps = append(k.imps, im)
-	}
-	for _, path := range k.live.dots {
-		if !slices.Contains(k.dots, path) {
-			k.imps = append(k.imps, importSpec{name: ".", path: path})
-		}
-	}
 }
 
 // round composes, parses and checks the cell, with names for the elements of
@@ -215,65 +154,10 @@ func (k *check) identEnd(off int) int {
 	return off
 }
 
-// nameElements finds the struct literals without field names whose type is of
-// an earlier cell, and sets the keys that the text gives their elements. Go
-// allows such literals in the package of the type; to the type checker an
-// earlier cell is another one, of the same path, and names are in order.
-func (k *check) nameElements(c *Cell) bool {
-	if c.Info == nil {
-		return false
-	}
-	splits := map[string]*split{"In[" + itoa(k.n) + "]": k.split}
-	for _, p := range k.carried {
-		splits["In["+itoa(p.n)+"]"] = p.src
-	}
-	found := false
-	visit := func(n ast.Node) bool {
-		lit, ok := n.(*ast.CompositeLit)
-		if !ok || len(lit.Elts) == 0 {
-			return true
-		}
-		if _, ok := lit.Elts[0].(*ast.KeyValueExpr); ok {
-			return true
-		}
-		st := structOf(c.Info.Types[lit].Type)
-		if st == nil || len(lit.Elts) != st.NumFields() {
-			return true
-		}
-		needs := false
-		for f := range st.Fields() {
-			needs = needs || !f.Exported() && f.Pkg() != c.Pkg && f.Pkg().Path() == "main"
-		}
-		for i, e := range lit.Elts {
-			pos := k.fset.Position(e.Pos())
-			if s := splits[pos.Filename]; needs && s != nil && st.Field(i).Name() != "_" {
-				if k.keys[s] == nil {
-					k.keys[s] = map[int]string{}
-				}
-				k.keys[s][s.lines[pos.Line-1]+pos.Column-1] = st.Field(i).Name() + ": "
-				found = true
-			}
-		}
-		return true
-	}
-	ast.Inspect(c.File, visit)
-	return found
-}
-
-// structOf returns the struct that a literal of type t makes, or nil.
-func structOf(t types.Type) *types.Struct {
-	if t == nil {
-		return nil
-	}
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem() // &T{} with the type left out
-	}
-	st, _ := t.Underlying().(*types.Struct)
-	return st
-}
-
 func (k *check) parse(text []byte) *ast.File {
-	f, err := parser.ParseFile(k.fset, "In["+itoa(k.n)+"]", text, parser.SkipObjectResolution)
+	// The name is not that of the line directives: what they do not cover is
+	// no place in the cell.
+	f, err := parser.ParseFile(k.fset, "cell__"+itoa(k.n), text, parser.SkipObjectResolution)
 	if f != nil && f.FileStart.IsValid() {
 		k.files = append(k.files, k.fset.File(f.FileStart))
 	}
@@ -281,7 +165,7 @@ func (k *check) parse(text []byte) *ast.File {
 	case nil:
 		if tooDeep(f) {
 			k.deep = true
-			k.errs = append(k.errs, &scanner.Error{Pos: token.Position{Line: 1, Column: 1}, Msg: "expression nested more than " + itoa(maxTree) + " deep"})
+			k.errs = append(k.errs, &fault{msg: "expression nested more than " + itoa(maxTree) + " deep"})
 		}
 	case scanner.ErrorList:
 		k.deep = k.deep || k.loose && tooDeep(f)
@@ -390,134 +274,9 @@ func (k *check) typecheck(c *Cell) {
 // offset returns the offset in the source of a position of the text.
 func (k *check) offset(p token.Pos) (int, bool) {
 	pos := k.fset.Position(p)
-	if pos.Line < 1 || pos.Line > len(k.lines) || pos.Filename != "In["+itoa(k.n)+"]" {
+	if pos.Line < 1 || pos.Line > len(k.lines) || pos.Filename != fileName(k.n) {
 		return 0, false
 	}
 	off := k.lines[pos.Line-1] + pos.Column - 1
 	return off, off <= len(k.src)
-}
-
-// finish fills in what a cell that checks says about itself.
-func (k *check) finish(c *Cell) {
-	for id, o := range c.Info.Uses {
-		if old := k.old[o]; old != nil {
-			c.Info.Uses[id] = old
-		}
-	}
-	c.Main = k.program
-	c.named, c.dots = k.named, k.dots
-	for _, name := range k.order {
-		if v, ok := c.Pkg.Scope().Lookup(name).(*types.Var); ok {
-			c.Hoisted = append(c.Hoisted, v)
-		}
-	}
-	for _, name := range c.Pkg.Scope().Names() {
-		if o := c.Pkg.Scope().Lookup(name); o.Pkg() == c.Pkg && (c.Body == nil || o != c.Info.Defs[c.Body.Name]) {
-			c.Defines = append(c.Defines, o)
-		}
-	}
-	slices.SortFunc(c.Defines, func(a, b types.Object) int { return k.compare(a.Pos(), b.Pos()) })
-	c.Info.InitOrder = slices.DeleteFunc(c.Info.InitOrder, func(i *types.Initializer) bool {
-		return k.decls != nil && k.decls.FileStart <= i.Rhs.Pos() && i.Rhs.Pos() < k.decls.FileEnd
-	})
-	used := map[*types.PkgName]bool{}
-	for _, o := range c.Info.Uses {
-		if p, ok := o.(*types.PkgName); ok {
-			used[p] = true
-		}
-	}
-	for _, spec := range c.File.Imports {
-		o := c.Info.Implicits[spec]
-		if spec.Name != nil {
-			o = c.Info.Defs[spec.Name]
-		}
-		if p, ok := o.(*types.PkgName); ok && (used[p] || p.Name() == ".") {
-			c.Imports = append(c.Imports, p)
-		}
-	}
-	c.Show = k.show(c)
-	c.Replaces = k.replacements(c)
-
-	c.pieces = slices.Concat(k.carried, k.pieces)
-	for i, d := range k.declsOf(c) {
-		if i < len(c.pieces) {
-			c.pieces[i] = c.pieces[i].noted(d, c)
-		}
-	}
-	c.changed, c.lost = k.changed, map[string]string{}
-	for p := range k.failed {
-		if p.kind != methodChunk {
-			for _, name := range p.names {
-				c.lost[name] = k.cause(p)
-			}
-		}
-	}
-}
-
-// compare orders positions as the cell's source does.
-func (k *check) compare(a, b token.Pos) int {
-	x, _ := k.offset(a)
-	y, _ := k.offset(b)
-	return x - y
-}
-
-// replacements pairs what the cell declares with what had the name, kind and
-// type before.
-func (k *check) replacements(c *Cell) map[types.Object]types.Object {
-	m := map[types.Object]types.Object{}
-	for _, o := range c.Defines {
-		if e := k.live.names[o.Name()]; e != nil && replaces(o, e.obj) {
-			m[o] = e.obj
-		}
-	}
-	return m
-}
-
-// lastExpr returns the expression that ends the cell's statements, or nil.
-func (k *check) lastExpr(c *Cell) ast.Expr {
-	if c.Body == nil || len(c.Body.Body.List) == 0 {
-		return nil
-	}
-	st, ok := c.Body.Body.List[len(c.Body.Body.List)-1].(*ast.ExprStmt)
-	if !ok {
-		return nil
-	}
-	return st.X
-}
-
-func (k *check) show(c *Cell) ast.Expr {
-	x := k.lastExpr(c)
-	if x == nil || c.Info.Types[x].IsVoid() {
-		return nil
-	}
-	for _, ch := range slices.Backward(k.chunks) {
-		if ch.kind == stmtChunk || ch.kind == varChunk {
-			if ch.semi {
-				return nil
-			}
-			break
-		}
-	}
-	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && printer(c.Info, call) {
-		return nil
-	}
-	return x
-}
-
-// printer reports whether a call is one of fmt's that print: nobody wants to
-// see what they return.
-func printer(info *types.Info, call *ast.CallExpr) bool {
-	sel, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	f, ok := info.Uses[sel.Sel].(*types.Func)
-	if !ok || f.Pkg() == nil || f.Pkg().Path() != "fmt" {
-		return false
-	}
-	switch strings.TrimPrefix(f.Name(), "F") {
-	case "Print", "Printf", "Println", "print", "printf", "println":
-		return true
-	}
-	return false
 }

@@ -8,6 +8,9 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
+// fileName is the name of a cell in positions.
+func fileName(n int) string { return "In[" + itoa(n) + "]" }
+
 // An edit puts text in the place of del bytes of a cell's source.
 type edit struct {
 	text string
@@ -55,7 +58,7 @@ func (w *writer) span(p span) { w.source(w.src.toks[p.first].off, w.src.toks[p.l
 
 func (w *writer) directive(off int) {
 	line, col := w.src.position(off)
-	w.WriteString("/*line In[" + itoa(w.n) + "]:" + itoa(line) + ":" + itoa(col) + "*/")
+	w.WriteString("/*line " + fileName(w.n) + ":" + itoa(line) + ":" + itoa(col) + "*/")
 }
 
 // A composer writes the files that a cell is checked as.

@@ -106,7 +106,8 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 			if strings.HasSuffix(err.Msg, "found 'EOF'") && len(d) > 0 {
 				continue // where the parser gave up
 			}
-			d = append(d, Diagnostic{Line: err.Pos.Line, Col: err.Pos.Column, Msg: "syntax error: " + err.Msg})
+			line, col := k.where(err.Pos)
+			d = append(d, Diagnostic{Line: line, Col: col, Msg: "syntax error: " + err.Msg})
 		case *fault:
 			line, col := k.position(err.off)
 			d = append(d, Diagnostic{Line: line, Col: col, Msg: err.msg, Hint: err.hint})
@@ -114,33 +115,33 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 			if k.allowed(c, err) {
 				continue
 			}
-			pos := k.fset.Position(err.Pos)
+			line, col := k.where(k.fset.Position(err.Pos))
 			if rest, ok := strings.CutPrefix(err.Msg, "\t"); ok {
 				if len(d) > 0 && d[len(d)-1].Hint == "" {
-					d[len(d)-1].Hint = fmt.Sprintf("%s at line %d, column %d", unqualify(rest), pos.Line, pos.Column)
+					d[len(d)-1].Hint = fmt.Sprintf("%s at line %d, column %d", unqualify(rest), line, col)
 				}
 				continue
 			}
-			if isStale[pos.Line] {
+			if isStale[line] {
 				continue // a consequence
 			}
-			at := place{pos.Line, pos.Column}
+			at := place{line, col}
 			if _, ok := from[at]; !ok {
 				from[at] = err
 			}
-			d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: unqualify(err.Msg)})
+			d = append(d, Diagnostic{Line: line, Col: col, Msg: unqualify(err.Msg)})
 		default:
 			d = append(d, Diagnostic{Line: 1, Col: 1, Msg: err.Error()})
 		}
 	}
 	for _, decl := range k.bodyless(c) {
-		pos := k.fset.Position(decl.Name.Pos())
-		d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: "missing function body"})
+		line, col := k.where(k.fset.Position(decl.Name.Pos()))
+		d = append(d, Diagnostic{Line: line, Col: col, Msg: "missing function body"})
 	}
 	if x := k.show(c); x != nil && len(d) == 0 {
 		if t, ok := overflow(c.Info.Types[x]); ok {
-			pos := k.fset.Position(x.Pos())
-			d = append(d, Diagnostic{Line: pos.Line, Col: pos.Column, Msg: "cannot show the constant: it overflows " + t})
+			line, col := k.where(k.fset.Position(x.Pos()))
+			d = append(d, Diagnostic{Line: line, Col: col, Msg: "cannot show the constant: it overflows " + t})
 		}
 	}
 	// Hints are looked for once it is known which few errors are told.
@@ -150,13 +151,22 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 			continue
 		}
 		if err, ok := from[place{g.Line, g.Col}]; ok {
-			pos := k.fset.Position(k.place(c, err))
-			d[i].Line, d[i].Col, d[i].Hint = pos.Line, pos.Column, k.hint(c, err)
+			d[i].Line, d[i].Col = k.where(k.fset.Position(k.place(c, err)))
+			d[i].Hint = k.hint(c, err)
 		} else if strings.HasPrefix(g.Msg, "syntax error: ") {
 			d[i].Hint = k.syntaxHint(strings.TrimPrefix(g.Msg, "syntax error: "), k.lines[g.Line-1])
 		}
 	}
 	return d
+}
+
+// where returns the line and column of the source that a position of the text
+// is about: the first, if it lies in what the cell did not write.
+func (k *check) where(pos token.Position) (line, col int) {
+	if pos.Filename != fileName(k.n) {
+		return 1, 1
+	}
+	return pos.Line, pos.Column
 }
 
 // overflow reports whether an untyped constant is beyond the type that its
@@ -267,6 +277,10 @@ func (k *check) allowed(c *Cell, err types.Error) bool {
 		// What refers to itself through a function is in order where the
 		// variable is assigned by a statement.
 		return k.decls != nil && within(k.decls, err.Pos)
+	case strings.HasPrefix(err.Msg, "implicit assignment to unexported field") && !strings.Contains(err.Msg, " field _ "):
+		// Of earlier cells' types; see nameElements. Here is too little or too
+		// much in the literal, which is told as well.
+		return strings.Contains(err.Msg, " of type main.")
 	case strings.HasSuffix(err.Msg, "is not used"):
 		x := k.lastExpr(c)
 		return x != nil && !c.Info.Types[x].IsNil() && within(x, err.Pos) && !insideFunc(x, err.Pos)

@@ -23,6 +23,16 @@ type piece struct {
 	imports map[string]string // packages: name to path
 }
 
+// name returns the first name that the piece declares, "" if it is blank.
+func (p *piece) name() string {
+	for _, name := range p.names {
+		if name != "_" {
+			return name
+		}
+	}
+	return ""
+}
+
 // text returns the piece with one space between its tokens: two pieces of the
 // same text say the same, however they are laid out.
 func (p *piece) text() string {
@@ -160,10 +170,10 @@ func (k *check) keep() {
 	}
 	drop := map[*piece]bool{}
 	for _, p := range k.pieces {
-		if p.kind != typeChunk && p.kind != constChunk || k.blankOrRepeated(p) {
+		if p.kind != typeChunk && p.kind != constChunk || k.repeated(p) {
 			continue
 		}
-		e := k.live.names[p.names[0]]
+		e := k.live.names[p.name()]
 		if e == nil || e.piece == nil || e.stale != "" || e.piece.kind != p.kind || e.piece.text() != p.text() || !k.live.whole(e.piece) {
 			continue
 		}
@@ -171,9 +181,9 @@ func (k *check) keep() {
 			drop[p] = true
 			continue
 		}
-		if same(methods[p.names[0]], e) {
+		if same(methods[p.name()], e) {
 			drop[p] = true
-			for _, m := range methods[p.names[0]] {
+			for _, m := range methods[p.name()] {
 				drop[m] = true
 			}
 		}
@@ -200,18 +210,15 @@ func (k *check) keep() {
 	})
 }
 
-// blankOrRepeated reports whether p declares no name, or one that the cell
-// declares twice: the checker's to refuse.
-func (k *check) blankOrRepeated(p *piece) bool {
-	if len(p.names) == 0 {
-		return true
-	}
+// repeated reports whether the cell declares a name of p twice: the checker's
+// to refuse.
+func (k *check) repeated(p *piece) bool {
 	for _, name := range p.names {
-		if name == "_" || k.hoisted[name] != nil {
+		if k.hoisted[name] != nil {
 			return true
 		}
 		for _, q := range k.pieces {
-			if q != p && q.kind != methodChunk && slices.Contains(q.names, name) {
+			if q != p && q.kind != methodChunk && name != "_" && slices.Contains(q.names, name) {
 				return true
 			}
 		}

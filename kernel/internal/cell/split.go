@@ -2,10 +2,8 @@ package cell
 
 import (
 	"fmt"
-	"go/parser"
 	"go/scanner"
 	"go/token"
-	"strconv"
 	"strings"
 )
 
@@ -302,53 +300,6 @@ func (s *split) position(off int) (line, col int) {
 		}
 	}
 	return lo + 1, off - s.lines[lo] + 1
-}
-
-// An importSpec is one import that a cell names.
-type importSpec struct {
-	name string // "" where the package's own name is meant
-	path string
-	off  int // of the name, or of the path
-	end  int
-}
-
-// imports lists what the import chunks name, each once.
-func (s *split) imports() []importSpec {
-	var list []importSpec
-	seen := map[string]bool{}
-	for _, c := range s.chunks {
-		if c.kind != importChunk {
-			continue
-		}
-		const head = "package p;"
-		fset := token.NewFileSet()
-		text := s.text(c.first, c.last)
-		f, err := parser.ParseFile(fset, "", head+text, parser.ImportsOnly|parser.SkipObjectResolution)
-		start := s.toks[c.first].off - len(head)
-		if list, ok := err.(scanner.ErrorList); ok {
-			for _, e := range list {
-				s.fail(max(start+e.Pos.Offset, s.toks[c.first].off), "", "syntax error: %s", e.Msg)
-			}
-		}
-		if f == nil {
-			continue
-		}
-		for _, spec := range f.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				continue // the parser has said so
-			}
-			is := importSpec{path: path, off: start + fset.PositionFor(spec.Pos(), false).Offset, end: start + fset.PositionFor(spec.End(), false).Offset}
-			if spec.Name != nil {
-				is.name = spec.Name.Name
-			}
-			if key := is.name + " " + path; !seen[key] {
-				seen[key] = true
-				list = append(list, is)
-			}
-		}
-	}
-	return list
 }
 
 // shorten cuts text to n bytes for a message.

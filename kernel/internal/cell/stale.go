@@ -44,13 +44,15 @@ func (k *check) staleUses(c *Cell) Diagnostics {
 		if cause == "" {
 			return true
 		}
-		pos := k.fset.Position(id.Pos())
-		if pos.Filename != "In["+itoa(k.n)+"]" {
-			return true
+		if _, ok := k.offset(id.Pos()); !ok {
+			return true // in what is carried
 		}
-		d := Diagnostic{Line: pos.Line, Col: pos.Column, Msg: fmt.Sprintf("%s was made by In[%d] with an earlier %s", o.Name(), e.cell, cause)}
-		d.Hint = fmt.Sprintf("run In[%d] again", e.cell)
-		list = append(list, d)
+		line, col := k.where(k.fset.Position(id.Pos()))
+		list = append(list, Diagnostic{
+			Line: line, Col: col,
+			Msg:  fmt.Sprintf("%s was made by In[%d] with an earlier %s", o.Name(), e.cell, cause),
+			Hint: fmt.Sprintf("run In[%d] again", e.cell),
+		})
 		return true
 	})
 	return list

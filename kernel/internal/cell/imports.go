@@ -1,0 +1,135 @@
+package cell
+
+import (
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An importSpec is one import that a cell names.
+type importSpec struct {
+	name string // "" where the package's own name is meant
+	path string
+	off  int // of the name, or of the path
+	end  int
+}
+
+// imports lists what the import chunks name, each once.
+func (s *split) imports() []importSpec {
+	var list []importSpec
+	seen := map[string]bool{}
+	for _, c := range s.chunks {
+		if c.kind != importChunk {
+			continue
+		}
+		const head = "package p;"
+		fset := token.NewFileSet()
+		text := s.text(c.first, c.last)
+		f, err := parser.ParseFile(fset, "", head+text, parser.ImportsOnly|parser.SkipObjectResolution)
+		start := s.toks[c.first].off - len(head)
+		if list, ok := err.(scanner.ErrorList); ok {
+			for _, e := range list {
+				s.fail(max(start+e.Pos.Offset, s.toks[c.first].off), "", "syntax error: %s", e.Msg)
+			}
+		}
+		if f == nil {
+			continue
+		}
+		for _, spec := range f.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue // the parser has said so
+			}
+			is := importSpec{path: path, off: start + fset.PositionFor(spec.Pos(), false).Offset, end: start + fset.PositionFor(spec.End(), false).Offset}
+			if spec.Name != nil {
+				is.name = spec.Name.Name
+			}
+			if key := is.name + " " + path; !seen[key] {
+				seen[key] = true
+				list = append(list, is)
+			}
+		}
+	}
+	return list
+}
+
+// resolveImports collects the imports of the file: the cell's own, those of
+// earlier cells that it uses, those of the prelude that it uses.
+func (k *check) resolveImports() {
+	k.alias, k.named = map[string]string{}, map[string]string{}
+	have := map[string]bool{}
+	for _, im := range k.plan.imps {
+		switch name := im.name; name {
+		case "_":
+		case ".":
+			k.dots = append(k.dots, im.path)
+		case "":
+			if pkg, err := k.imp.Import(im.path); err == nil {
+				name = pkg.Name()
+			} else {
+				name = im.path[strings.LastIndexByte(im.path, '/')+1:]
+			}
+			fallthrough
+		default:
+			k.named[name] = im.path
+			have[name] = true
+			if k.hoisted[name] != nil {
+				k.alias[name] = "cell__" + name
+				im.name = k.alias[name]
+			}
+		}
+		k.imps = append(k.imps, im)
+	}
+	for i, t := range k.toks {
+		if t.tok != token.IDENT || k.at(i+1) != token.PERIOD || k.at(i-1) == token.PERIOD {
+			continue
+		}
+		name := k.name(i)
+		if have[name] || k.declared[name] && k.hoisted[name] == nil || k.live.names[name] != nil {
+			continue
+		}
+		path, ok := k.live.imports[name]
+		if !ok {
+			path, ok = k.prelude.Imports[name]
+		}
+		if !ok {
+			continue
+		}
+		have[name] = true
+		if _, err := k.imp.Import(path); err != nil {
+			continue // then the name is undefined
+		}
+		im := importSpec{name: name, path: path}
+		if k.hoisted[name] != nil {
+			k.alias[name] = "cell__" + name
+			im.name = k.alias[name]
+		}
+		k.imps = append(k.imps, im)
+	}
+	for _, path := range k.live.dots {
+		if !slices.Contains(k.dots, path) && !k.hides(path) {
+			k.imps = append(k.imps, importSpec{name: ".", path: path})
+		}
+	}
+}
+
+// hides reports whether a name of the cell is one of the package's and means
+// something else by now. The package cannot be dot-imported then.
+func (k *check) hides(path string) bool {
+	pkg, err := k.imp.Import(path)
+	if err != nil {
+		return true
+	}
+	for i, t := range k.toks {
+		if t.tok != token.IDENT {
+			continue
+		}
+		if name := k.name(i); token.IsExported(name) && (k.declared[name] || k.lives(name)) && pkg.Scope().Lookup(name) != nil {
+			return true
+		}
+	}
+	return false
+}
