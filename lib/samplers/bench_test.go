@@ -50,7 +50,7 @@ func BenchmarkImportance(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	const tokens = 2 // each run
+	const tokens = 1 // each run
 	p := Importance{Alpha: 4, Candidates: Candidates{TopK: 8}, Rollouts: 8, LookAhead: 16}
 	ctx := context.Background()
 	var decoded, emitted int

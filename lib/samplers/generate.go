@@ -38,7 +38,7 @@ func Generate(ctx context.Context, model Model, prompt []llm.Token, s Sampler, o
 	if err != nil && ctx.Err() != nil {
 		rec.End = llm.EndCancelled
 		if !errors.Is(err, ctx.Err()) {
-			err = fmt.Errorf("%w: %v", ctx.Err(), err)
+			err = fmt.Errorf("samplers: generate: %w: %v", ctx.Err(), err)
 		}
 	}
 	return rec, err
