@@ -30,6 +30,8 @@ func TestComplete(t *testing.T) {
 		{"through a call's result", `strings.NewReplacer("a", "b").|`, []string{"Replace", "WriteString"}},
 		{"in the header of an if", "if p.|", []string{"X"}},
 		{"in the header of a for", "for i := 0; i < p.|", []string{"X"}},
+		{"in the second part of a header", "if q := p; q.|", []string{"X"}},
+		{"in the last part of a header", "for q := p; ; q.|", []string{"X"}},
 		{"in a switch's header", "switch p.|", []string{"X"}},
 		{"inside a block", "for _, q := range ptrs[\"a\"] {\n\tq.|", []string{"X", "Move"}},
 		{"inside a block that is closed", "for _, q := range ptrs[\"a\"] {\n\tq.|\n}\nplus", []string{"X", "Move"}},

@@ -204,19 +204,27 @@ func (s *split) balance() {
 	}
 }
 
-// cut finds the chunks: they end at semicolons outside all brackets.
+// cut finds the chunks: they end at semicolons outside all brackets, but for
+// those in the header of a for, if or switch.
 func (s *split) cut() {
 	depth, first := 0, 0
+	header := false
 	for i, t := range s.toks {
 		switch t.tok {
-		case token.LPAREN, token.LBRACK, token.LBRACE:
+		case token.FOR, token.IF, token.SWITCH:
+			header = header || depth == 0
+		case token.LBRACE:
+			header = header && (depth > 0 || s.literal(i))
+			depth++
+		case token.LPAREN, token.LBRACK:
 			depth++
 		case token.RPAREN, token.RBRACK, token.RBRACE:
 			depth--
 		case token.SEMICOLON:
-			if depth > 0 {
+			if depth > 0 || header && t.end > t.off {
 				continue
 			}
+			header = false
 			if first < i {
 				s.chunks = append(s.chunks, chunk{kind: s.kind(first, i), first: first, last: i - 1, semi: t.end > t.off})
 			} else if t.end > t.off && len(s.chunks) > 0 {
@@ -235,6 +243,22 @@ func (s *split) cut() {
 		d := s.fail(s.toks[len(s.toks)-1].off, "", "syntax error: unexpected end of cell after %s", s.name(len(s.toks)-1))
 		d.Incomplete = true
 	}
+}
+
+// literal reports whether the brace at token i, in the header of a statement,
+// is not that of its block but of a literal: of []T or map[K]T, for one of a
+// type name needs parentheses there.
+func (s *split) literal(i int) bool {
+	i--
+	if s.at(i) == token.IDENT && s.at(i-1) == token.PERIOD && s.at(i-2) == token.IDENT {
+		i -= 2
+	}
+	if s.at(i) != token.IDENT {
+		return s.at(i) == token.STRUCT || s.at(i) == token.INTERFACE
+	}
+	for i--; s.at(i) == token.MUL; i-- {
+	}
+	return s.at(i) == token.RBRACK
 }
 
 // startsLine reports whether only blanks stand before off in its line.
