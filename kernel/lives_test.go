@@ -182,6 +182,40 @@ func TestTheWorkerIsKilledDuringACell(t *testing.T) {
 	run(k, 4, "x := 2")
 }
 
+func TestDeclarationsOutliveTheWorker(t *testing.T) {
+	k := start(t)
+	for i, code := range []string{
+		"func double(n int) int { return 2 * n }", "type point struct{ X int }\nconst unit = 3",
+		"seen := 0", "func count() int { seen++; return seen }", "func double(n int) int { return n + n + 0 }",
+	} {
+		run(k, i+1, code)
+	}
+	r := k.Execute("os.Exit(1)\nselect {}")
+	if f := r.ReplyError(6); f.EName == "WorkerDied" && !strings.Contains(f.Text(), "In[1], In[2], In[5]") {
+		t.Errorf("the user is told:\n%s", f.Text())
+	}
+	r = begin(k, 7, "select {}")
+	syscall.Kill(k.Children()[0], syscall.SIGKILL)
+	f := r.Error()
+	if !strings.Contains(f.Text(), "what In[1], In[2], In[5] declare has been declared again") {
+		t.Errorf("the user is told:\n%s", f.Text())
+	}
+	r.ReplyError(7)
+	r.Idle()
+	r = k.Execute("p := point{double(unit)}\np.X")
+	r.Busy()
+	r.Input(8)
+	r.Result("6")
+	r.ReplyOK(8)
+	r.Idle()
+	r = k.Execute("count()") // it needs what is lost
+	r.Busy()
+	r.Input(9)
+	r.Error()
+	r.ReplyError(9)
+	r.Idle()
+}
+
 func TestTheWorkerIsKilledBetweenCells(t *testing.T) {
 	k := start(t)
 	run(k, 1, "x := 1")

@@ -132,6 +132,29 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+func TestACellThatAsksAboutAName(t *testing.T) {
+	k := start(t)
+	for i, test := range []struct{ code, want string }{
+		{"strings.ToUpper?", "func ToUpper(s string) string"}, {"zzz??", "nothing is known of zzz"},
+	} {
+		r := k.Execute(test.code)
+		r.Busy()
+		r.Input(i + 1)
+		var reply struct {
+			Status  string
+			Payload []struct {
+				Source string
+				Data   map[string]string
+			}
+		}
+		r.Reply(&reply)
+		if reply.Status != "ok" || len(reply.Payload) != 1 || reply.Payload[0].Source != "page" || !strings.Contains(reply.Payload[0].Data["text/plain"], test.want) {
+			t.Errorf("%s: %+v", test.code, reply)
+		}
+		r.Idle()
+	}
+}
+
 func TestIsComplete(t *testing.T) {
 	k := start(t)
 	for _, test := range []struct{ code, want, indent string }{

@@ -2,7 +2,10 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"time"
+	"unicode/utf8"
 
 	"github.com/branchbook/branchbook/kernel/internal/wire"
 )
@@ -40,6 +43,9 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 		}
 		s.publish(m, "execute_input", wire.ExecuteInput{Code: req.Code, ExecutionCount: count})
 	}
+	if s.page(m, req) {
+		return nil
+	}
 	res := s.run(m, req)
 	if req.Stores() {
 		s.history.add(res.Count, req.Code)
@@ -57,6 +63,28 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 	s.endInterrupt()
 	s.reply(wire.Shell, m, "execute_reply", reply)
 	return aborted
+}
+
+// question is a cell that asks about a name: "fmt.Println?".
+var question = regexp.MustCompile(`^\s*([\pL\pN_]+(?:\.[\pL\pN_]+)*)\?+\s*$`)
+
+// page answers a cell that asks about a name, with the payload that front ends
+// show in a pager ("Execute", payloads). It reports whether m was one.
+func (s *Session) page(m *wire.Message, req wire.ExecuteRequest) bool {
+	match := question.FindStringSubmatch(req.Code)
+	if match == nil {
+		return false
+	}
+	text, found := s.nb.Inspect(match[1], utf8.RuneCountInString(match[1]))
+	if !found {
+		text = fmt.Sprintf("nothing is known of %s", match[1])
+	}
+	count := s.nb.skip(!req.Stores())
+	s.reply(wire.Shell, m, "execute_reply", wire.ExecuteReply{
+		Status: string(OK), ExecutionCount: count, UserExpressions: map[string]any{},
+		Payload: []any{wire.Page{Source: "page", Data: map[string]any{"text/plain": text}}},
+	})
+	return true
 }
 
 // run runs the cell of request m; only here can it be interrupted.

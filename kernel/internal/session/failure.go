@@ -88,8 +88,9 @@ func (nb *Notebook) errorFailure(c *cell.Cell, message string) failure {
 	return f
 }
 
-// deathFailure says why the worker is gone and what went with it.
-func deathFailure(d *worker.Death) failure {
+// deathFailure says why the worker is gone, what went with it, and that what
+// the cells numbered again declare is there again.
+func deathFailure(d *worker.Death, again []int) failure {
 	value := "the process that runs cells ended: " + d.Cause
 	if d.Detail != "" {
 		value = "the process that runs cells ended: " + d.Detail
@@ -98,8 +99,15 @@ func deathFailure(d *worker.Death) failure {
 		value = "the cell did not stop within 2 s of the interrupt, so its process was ended"
 	}
 	f := plainFailure("WorkerDied", value)
-	f.traceback = append(f.traceback,
-		"Variables, functions, types and imports of earlier cells are gone. A new process has started: run the cells that you need again.")
+	lost := "Variables, functions, types and imports of earlier cells are gone."
+	if len(again) > 0 {
+		var cells []string
+		for _, n := range again {
+			cells = append(cells, fmt.Sprintf("In[%d]", n))
+		}
+		lost = "What earlier cells computed is gone; what " + strings.Join(cells, ", ") + " declare has been declared again."
+	}
+	f.traceback = append(f.traceback, lost+" A new process has started: run the other cells that you need again.")
 	return f
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -34,6 +35,7 @@ type Notebook struct {
 	process *worker.Process
 	scope   *cell.Scope
 	sources map[int]string // by the number under which a cell ran
+	decls   []int          // the cells that only declare, as they ran
 	count   int            // the execution count
 	hidden  int            // cells that did not count
 	closed  bool
@@ -60,7 +62,7 @@ func Open(opts Options) (*Notebook, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	nb := &Notebook{opts: opts, emit: func(Output) {}}
+	nb := &Notebook{opts: opts, sources: map[int]string{}, emit: func(Output) {}}
 	if err := nb.start(); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func (nb *Notebook) start() error {
 	}
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	nb.process, nb.scope, nb.sources = process, scope, map[int]string{}
+	nb.process, nb.scope = process, scope
 	return nil
 }
 
@@ -134,6 +136,16 @@ func (nb *Notebook) begin(req Request) (n, count int) {
 	}
 	nb.sources[n] = req.Source
 	return n, nb.count
+}
+
+// skip counts a cell that was answered without being run.
+func (nb *Notebook) skip(hidden bool) (count int) {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	if !hidden {
+		nb.count++
+	}
+	return nb.count
 }
 
 // Execute runs one cell and passes its outputs to emit, in order, one at a
@@ -186,7 +198,7 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 		return nb.died(res, err)
 	}
 	if done.Failure == nil || done.Failure.Kind != "unsupported" {
-		scope.Commit(c)
+		nb.commit(scope, c)
 	}
 	switch {
 	case done.Failure != nil:
@@ -199,6 +211,45 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 	return res, nil
 }
 
+func (nb *Notebook) commit(scope *cell.Scope, c *cell.Cell) {
+	scope.Commit(c)
+	if c.Body == nil && !c.Main && len(c.Defines) > 0 {
+		nb.mu.Lock()
+		nb.decls = append(nb.decls, c.N)
+		nb.mu.Unlock()
+	}
+}
+
+// replace puts a new worker in the place of one that died, and makes the
+// declarations of cells that only declare again: functions, types, constants.
+// Those that need what is lost do not check, and are lost, too. It returns the
+// numbers of the cells that it made again.
+func (nb *Notebook) replace() (again []int, err error) {
+	if err := nb.start(); err != nil {
+		return nil, err
+	}
+	nb.mu.Lock()
+	process, scope, decls := nb.process, nb.scope, nb.decls
+	sources := maps.Clone(nb.sources)
+	nb.decls = nil
+	nb.mu.Unlock()
+	for _, n := range decls {
+		c, err := check(scope, n, sources[n])
+		if err != nil {
+			continue
+		}
+		done, err := process.Run(context.Background(), worker.Job{N: n, Source: c.Source})
+		if err != nil {
+			return nil, nb.start() // they are what kills: without them
+		}
+		if done.Failure == nil {
+			nb.commit(scope, c)
+			again = append(again, n)
+		}
+	}
+	return again, nil
+}
+
 // ready returns the worker and its scope, new ones if the worker died between
 // cells.
 func (nb *Notebook) ready() (*worker.Process, *cell.Scope, error) {
@@ -208,7 +259,7 @@ func (nb *Notebook) ready() (*worker.Process, *cell.Scope, error) {
 	}
 	select {
 	case <-process.Gone():
-		if err := nb.start(); err != nil {
+		if _, err := nb.replace(); err != nil {
 			return nil, nil, err
 		}
 		process, scope, _ = nb.current()
@@ -237,13 +288,14 @@ func (nb *Notebook) died(res Result, err error) (Result, error) {
 		return res, err
 	}
 	res.Lost = true
-	switch err := nb.start(); {
+	again, err := nb.replace()
+	switch {
 	case errors.Is(err, ErrClosed):
 		return nb.fail(res, plainFailure("Shutdown", "the kernel was shut down while the cell ran")), nil
 	case err != nil:
 		return res, fmt.Errorf("session: replace the worker that ended (%w): %w", death, err)
 	}
-	return nb.fail(res, deathFailure(death)), nil
+	return nb.fail(res, deathFailure(death, again)), nil
 }
 
 // Close ends the worker and what it started. It may be called more than once,

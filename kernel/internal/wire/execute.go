@@ -24,8 +24,15 @@ type ExecuteReply struct {
 	Status          string         `json:"status"`
 	ExecutionCount  int            `json:"execution_count"`
 	UserExpressions map[string]any `json:"user_expressions,omitempty"`
-	Payload         []any          `json:"payload,omitempty"`
+	Payload         []any          `json:"payload,omitempty"` // of Page
 	ErrorFields
+}
+
+// Page is a payload of an ExecuteReply that asks for text in a pager.
+type Page struct {
+	Source string         `json:"source"` // "page"
+	Data   map[string]any `json:"data"`
+	Start  int            `json:"start"` // the line to show first
 }
 
 // ErrorFields are what error messages and error replies share.
