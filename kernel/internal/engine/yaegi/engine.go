@@ -97,7 +97,11 @@ func New(opts Options) (*Engine, error) {
 	if err := e.i.Use(interp.Exports{hostPackage + "/_": e.host()}); err != nil {
 		return nil, err
 	}
-	return e, e.use("fmt") // fmt.Stringer, which host.go's functions take
+	if err := e.use("fmt"); err != nil { // fmt.Stringer, which host.go's functions take
+		return nil, err
+	}
+	stringer, _ := e.reach.binary("fmt", "_Stringer")
+	return e, e.i.Use(e.reach.wrappers(stringer))
 }
 
 // Close ends what the cells left running, as far as an interrupt can.

@@ -94,12 +94,15 @@ func (r *reach) runID() uint64 { return atomic.LoadUint64(r.id) }
 // symbols is the scope of package main, map[string]*symbol; it is invalid
 // before the first compilation.
 func (r *reach) symbols() reflect.Value {
-	scopes := unlock(reflect.ValueOf(r.i).Elem().FieldByName("scopes"))
-	sc := scopes.MapIndex(reflect.ValueOf("main"))
-	if !sc.IsValid() {
-		return reflect.Value{}
+	if sc := r.scope(); sc.IsValid() {
+		return unlock(sc.Elem().FieldByName("sym"))
 	}
-	return unlock(sc.Elem().FieldByName("sym"))
+	return reflect.Value{}
+}
+
+// scope is package main's *scope, once something was compiled.
+func (r *reach) scope() reflect.Value {
+	return unlock(reflect.ValueOf(r.i).Elem().FieldByName("scopes")).MapIndex(reflect.ValueOf("main"))
 }
 
 // snapshot is what names meant in package main.
@@ -142,13 +145,16 @@ func (r *reach) remove(name string) {
 }
 
 // forgetFile drops what yaegi keeps of a compiled file: the imports' names,
-// the syntax for its debugger, the positions.
+// the syntax for its debugger, the scopes, the positions.
 func (r *reach) forgetFile(file string, imports map[string]string) {
 	for _, name := range imports {
 		r.remove(name + "/" + file)
 	}
 	r.remove(hostPackage + "/" + file)
 	r.roots.SetZero()
+	if sc := r.scope(); sc.IsValid() {
+		unlock(sc.Elem().FieldByName("child")).SetZero()
+	}
 	var f *token.File
 	r.i.FileSet().Iterate(func(g *token.File) bool {
 		if g.Name() == file {
@@ -299,4 +305,18 @@ func (r *reach) value(n, f unsafe.Pointer) (v reflect.Value, ok bool) {
 
 func (r *reach) children(n unsafe.Pointer) []unsafe.Pointer {
 	return *(*[]unsafe.Pointer)(unsafe.Add(n, r.child))
+}
+
+// binary is an entry of a table that the interpreter has.
+func (r *reach) binary(path, name string) (reflect.Value, bool) {
+	pkg := unlock(reflect.ValueOf(r.i).Elem().FieldByName("binPkg")).MapIndex(reflect.ValueOf(path))
+	if !pkg.IsValid() {
+		return reflect.Value{}, false
+	}
+	v := pkg.MapIndex(reflect.ValueOf(name))
+	if !v.IsValid() {
+		return reflect.Value{}, false
+	}
+	w, ok := v.Interface().(reflect.Value)
+	return w, ok
 }

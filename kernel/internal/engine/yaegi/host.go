@@ -43,6 +43,9 @@ func (e *Engine) host() map[string]reflect.Value {
 		"RLock":  func(m *sync.RWMutex) { e.lock(m.TryRLock, m.RLock, m.RUnlock) },
 		"Raise":  func(x any, message func() string) any { return &raised{bare(x), message} },
 		"Equal":  func(x, y any) bool { return core(x) == core(y) },
+		"Same":   same,
+		"Is":     isMethod,
+		"Unwrap": unwrap,
 		"IsNil":  func(x any) bool { return bare(x) == nil },
 
 		"Print":    func(a ...any) { printAll("", a) },
@@ -84,6 +87,31 @@ func core(x any) any {
 		return core(v.Field(0).Interface())
 	}
 	return x
+}
+
+// same tells whether two errors are equal, and not whether they can be.
+func same(x, y error) bool {
+	a, b := core(x), core(y)
+	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
+}
+
+// isMethod asks a compiled error's Is method.
+func isMethod(err, target error) bool {
+	x, ok := err.(interface{ Is(error) bool })
+	return ok && x.Is(target)
+}
+
+// unwrap returns what a compiled error wraps.
+func unwrap(err error) []error {
+	switch x := err.(type) {
+	case interface{ Unwrap() error }:
+		if err := x.Unwrap(); err != nil {
+			return []error{err}
+		}
+	case interface{ Unwrap() []error }:
+		return x.Unwrap()
+	}
+	return nil
 }
 
 // show takes shown value i.

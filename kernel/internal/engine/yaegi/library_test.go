@@ -15,7 +15,7 @@ func TestSourcesAreOfTheStandardLibrarysTypes(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sources: %v", err)
 	}
-	paths := []string{"cmp", "errors", "maps", "math/rand/v2", "slices", "sync", "sync/atomic"}
+	paths := []string{"cmp", "errors", "iter", "maps", "math/rand/v2", "slices", "sync", "sync/atomic"}
 	if len(files) != len(paths) {
 		t.Errorf("%d sources, the test knows %d", len(files), len(paths))
 	}

@@ -49,6 +49,9 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 	if s, ok := l.wait(c); ok {
 		return s, true
 	}
+	if s, ok := l.errorsCall(c); ok {
+		return s, true
+	}
 	return l.arguments(c)
 }
 
@@ -280,7 +283,7 @@ func (l *lowering) panicStmt(n *ast.ExprStmt) (string, bool) {
 		}
 	}
 	p := l.fresh("p")
-	return "{ " + p + " := " + l.text(c.Args[0]) + "; panic(" + host("Raise") + "(" + p + ", func() string { return " + p + "." + method + "() })) }", true
+	return "{ " + p + " := " + l.text(c.Args[0]) + "; " + mark(l.src.off(c.Pos()), 0) + "panic(" + host("Raise") + "(" + p + ", func() string { return " + p + "." + method + "() })) }", true
 }
 
 // interpreted tells types whose methods, if any, are in the interpreter, and

@@ -160,8 +160,12 @@ func (l *lowering) results(n *ast.ReturnStmt, fn *frame) (pre, vs string) {
 	return pre, strings.Join(r, ", ")
 }
 
-// needsVariable tells operators whose result becomes an interface.
+// needsVariable tells receives, and operators whose result becomes an
+// interface.
 func (l *lowering) needsVariable(e ast.Expr, to types.Type) bool {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.ARROW {
+		return true
+	}
 	if !types.IsInterface(l.subst(to)) || types.IsInterface(l.typeOf(e)) {
 		return false
 	}

@@ -71,7 +71,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	decls, inits := l.declarations(c)
 	for _, d := range decls {
 		d.prev = nb.live[d.base]
-		if d.prev != nil && d.prev.kind == d.kind && d.kind != genericName {
+		if d.prev != nil && d.prev.kind == d.kind {
 			d.name = d.prev
 		} else {
 			d.renew(l)
@@ -136,8 +136,6 @@ func (d *decl) changed() bool {
 	switch d.kind {
 	case funcName:
 		return d.sig != d.prev0().sig
-	case genericName:
-		return true
 	}
 	return d.key != d.prev0().key
 }
@@ -249,7 +247,10 @@ func (l *lowering) declaration(d *decl) {
 	}
 	switch {
 	case d.kind == genericName:
-		d.name.generic = &generic{src: l.src, fn: d.fn, spec: d.spec, methods: d.methods}
+		if d.fresh {
+			d.name.generic = &generic{src: l.src, fn: d.fn, spec: d.spec, methods: d.methods}
+		}
+		d.key = l.genericKey(d)
 		return
 	case d.kind == varName:
 		l.keys = true
@@ -289,13 +290,43 @@ func (l *lowering) declaration(d *decl) {
 // which the checker carried it along.
 func (p *piece) origin() *origin {
 	pos := p.src.fset.Position(p.pos)
-	o := &origin{cell: none, line: pos.Line}
+	o := &origin{cell: p.src.cell, line: pos.Line}
 	if p.src.cell != none {
 		if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(pos.Filename, "In["), "]")); err == nil {
 			o.cell = n
 		}
 	}
 	return o
+}
+
+// genericKey is the source of something generic with what its names mean.
+func (l *lowering) genericKey(d *decl) string {
+	var b strings.Builder
+	write := func(n ast.Node) {
+		b.WriteString(l.src.string(n) + "\n")
+		ast.Inspect(n, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if o := l.src.info.Uses[id]; o != nil && o.Pkg() == l.src.pkg || o != nil && o.Pkg() != nil && o.Pkg().Path() == "main" {
+					if n := l.of(o); n != nil {
+						b.WriteString("#" + strconv.Itoa(n.id))
+					}
+				}
+				if p, ok := l.src.info.Uses[id].(*types.PkgName); ok {
+					b.WriteString("#" + p.Imported().Path())
+				}
+			}
+			return true
+		})
+	}
+	if d.fn != nil {
+		write(d.fn)
+	} else {
+		write(d.spec)
+	}
+	for _, m := range d.methods {
+		write(m)
+	}
+	return b.String()
 }
 
 // relative is the text with marks that do not change when it moves as a whole.
@@ -562,7 +593,10 @@ func (p *program) spot(off int) *spot {
 		return nil
 	}
 	pl := p.places[i]
+	if off-pl.off > pl.n {
+		return nil // lowering's own text
+	}
 	q := pl.piece
-	pos := q.src.position(pl.src + min(pl.n, off-pl.off))
+	pos := q.src.position(pl.src + off - pl.off)
 	return &spot{at: q.at, fn: q.fn, line: pos.Line - q.at.line, col: pos.Column}
 }

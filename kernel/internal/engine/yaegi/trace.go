@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
@@ -29,13 +30,15 @@ var risky = map[string]bool{
 
 // tracer collects the frames of panics, by goroutine.
 type tracer struct {
+	notes atomic.Uint64 // made so far
+
 	mu     sync.Mutex
 	traces map[string]*trace
 }
 
 type trace struct {
 	frames []engine.Frame
-	depth  uintptr
+	first  uint64 // its first note's number
 }
 
 // maxFrames bounds the trace of a deep recursion.
@@ -61,10 +64,10 @@ func (t *tracer) install(r *reach, root unsafe.Pointer, file *token.File, p *pro
 		}
 		r.around(n, func(step exec) exec {
 			return func(f unsafe.Pointer) (next exec) {
-				ended := false
+				ended, born := false, t.notes.Load()
 				defer func() {
 					if !ended {
-						t.note(at, uintptr(unsafe.Pointer(&ended)))
+						t.note(at, born)
 					}
 				}()
 				next = step(f)
@@ -81,12 +84,12 @@ func (t *tracer) install(r *reach, root unsafe.Pointer, file *token.File, p *pro
 func (t *tracer) bounds(r *reach, n unsafe.Pointer, at *spot) {
 	r.around(n, func(step exec) exec {
 		return func(f unsafe.Pointer) (next exec) {
-			ended := false
+			ended, born := false, t.notes.Load()
 			defer func() {
 				if ended {
 					return
 				}
-				t.note(at, uintptr(unsafe.Pointer(&ended)))
+				t.note(at, born)
 				if x := recover(); x != nil {
 					panic(r.boundsError(n, f, x))
 				}
@@ -163,19 +166,19 @@ func (r *reach) boundsError(n, f unsafe.Pointer, x any) any {
 	return runtimeError(fmt.Sprintf("runtime error: slice bounds out of range [%d:%d]", low, high))
 }
 
-// note records that a panic, or Goexit, leaves a place. depth is an address in
-// the frame of the place: the stack grows down, so an address below the last
-// one is another panic's.
-func (t *tracer) note(at *spot, depth uintptr) {
+// note records that a panic, or Goexit, leaves a place, which was entered
+// after born notes. One that was entered after the trace began is not on the
+// way out of the same panic: compiled code recovered the one before.
+func (t *tracer) note(at *spot, born uint64) {
 	g := goid()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	n := t.notes.Add(1)
 	tr := t.traces[g]
-	if tr == nil || depth < tr.depth {
-		tr = &trace{}
+	if tr == nil || born >= tr.first {
+		tr = &trace{first: n}
 		t.traces[g] = tr
 	}
-	tr.depth = depth
 	f := at.frame()
 	if k := len(tr.frames); k > 0 {
 		if last := tr.frames[k-1]; last.Cell == f.Cell && last.Func == f.Func && last.Line == f.Line {
