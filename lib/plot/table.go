@@ -88,9 +88,9 @@ func number(x float64) string {
 		return "0"
 	case x < 0.001 || x >= 1e6:
 		return strconv.FormatFloat(x, 'e', 1, 64)
-	case x < 0.1:
+	case x < 0.09995: // what rounds to 0.100 is written so
 		return strconv.FormatFloat(x, 'f', 4, 64)
-	case x < 1:
+	case x < 0.9995:
 		return strconv.FormatFloat(x, 'f', 3, 64)
 	case x < 100:
 		return strconv.FormatFloat(x, 'f', 2, 64)

@@ -126,7 +126,8 @@ func or(n, zero int) int {
 	return n
 }
 
-// heading names the model and the sampler with its main parameter.
+// heading names the model and the sampler with its main parameters, where they
+// change anything.
 func heading(rec llm.Record) string {
 	var parts []string
 	for _, s := range []string{rec.Model.Name, rec.Sampler} {
@@ -135,7 +136,7 @@ func heading(rec llm.Record) string {
 		}
 	}
 	for _, p := range []struct{ name, sign string }{{"alpha", "α"}, {"temperature", "T"}} {
-		if x, ok := rec.Params[p.name]; ok {
+		if x, ok := rec.Params[p.name]; ok && x != 1 {
 			parts = append(parts, p.sign+" = "+strconv.FormatFloat(x, 'g', 4, 64))
 		}
 	}
