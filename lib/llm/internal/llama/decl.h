@@ -218,6 +218,8 @@ void llama_attach_threadpool(struct llama_context *, ggml_threadpool_t, ggml_thr
 ggml_backend_dev_t ggml_backend_dev_by_type(enum ggml_backend_dev_type);
 ggml_backend_reg_t ggml_backend_dev_backend_reg(ggml_backend_dev_t);
 void *ggml_backend_reg_get_proc_address(ggml_backend_reg_t, const char *);
+int64_t ggml_blck_size(enum ggml_type);
+size_t ggml_type_size(enum ggml_type);
 void ggml_threadpool_params_init(struct ggml_threadpool_params *, int);
 
 #ifdef __cplusplus

@@ -20,6 +20,13 @@ var initialise = sync.OnceFunc(func() { C.bb_init() })
 // MaxSequences is llama_max_parallel_sequences.
 func MaxSequences() int { return int(C.llama_max_parallel_sequences()) }
 
+// BlockSize is ggml_blck_size and ggml_type_size: how many values of a tensor
+// type go into how many bytes.
+func BlockSize(tensorType int) (values, bytes int) {
+	t := C.enum_ggml_type(tensorType)
+	return int(C.ggml_blck_size(t)), int(C.ggml_type_size(t))
+}
+
 // Build says how the engine was compiled: "native", "baseline" or "system",
 // and the instruction sets of this package's own C code, which is compiled
 // with the same flags as an embedded llama.cpp.

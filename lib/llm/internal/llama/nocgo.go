@@ -15,6 +15,7 @@ type (
 	Row     struct{}
 )
 
+func BlockSize(int) (values, bytes int)                    { return 0, 0 }
 func MaxSequences() int                                    { return 0 }
 func Build() (kind, cpu string)                            { return "none", "" }
 func Load(string, LoadParams) (*Model, error)              { return nil, ErrUnavailable }
