@@ -41,7 +41,6 @@ var patterns = []string{
 	"github.com/branchbook/branchbook/lib/llm",
 	"github.com/branchbook/branchbook/lib/plot",
 	"github.com/branchbook/branchbook/lib/samplers",
-	"github.com/branchbook/branchbook/lib/samplers/toy",
 	"github.com/go-echarts/go-echarts/v2/charts",
 	"github.com/go-echarts/go-echarts/v2/components",
 	"github.com/go-echarts/go-echarts/v2/opts",
@@ -95,7 +94,19 @@ func public(path string) bool {
 			return false
 		}
 	}
-	return !strings.HasPrefix(path, "cmd/") && path != "unsafe" && path != "runtime/cgo"
+	return !strings.HasPrefix(path, "cmd/") && !excluded[path]
+}
+
+// excluded are packages that a cell has no use for: they are there to be
+// linked, for what their import does to a program, or need the linker's help.
+var excluded = map[string]bool{
+	"expvar":         true,
+	"net/http/pprof": true,
+	"plugin":         true,
+	"runtime/cgo":    true,
+	"runtime/race":   true,
+	"time/tzdata":    true,
+	"unsafe":         true, // needs no data
 }
 
 func run(name string) error {
