@@ -166,7 +166,7 @@ func TestErrors(t *testing.T) {
 		{"a nil map", "var m map[string]int\nm[\"a\"] = 1", "Panic", "assignment to entry in nil map", []string{"line 2"}},
 		{"a panic with an error", `panic(errors.New("mine"))`, "Panic", "mine", nil},
 		{"an error as the last value", `strconv.Atoi("x")`, "Error", `strconv.Atoi: parsing "x": invalid syntax`, []string{"Cell In[7], line 1"}},
-		{"must", "b := 0\nmust(strconv.Atoi(\"x\"))\nb", "Panic", `strconv.Atoi: parsing "x": invalid syntax`, []string{"Cell In[8], line 2"}},
+		{"must", "b := 0\nmust(strconv.Atoi(\"x\"))\nb", "Error", `strconv.Atoi: parsing "x": invalid syntax`, []string{"Cell In[8], line 2"}},
 		{"a panic in a goroutine", "go func() { panic(\"there\") }()\nselect {}", "Panic", "there", nil},
 		{"an empty message", `panic("")`, "Panic", "Panic", nil},
 	} {

@@ -46,13 +46,15 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 	if s.page(m, req) {
 		return nil
 	}
-	res := s.run(m, req)
+	ctx, end := s.interruptible(m)
+	defer end()
+	res := s.run(ctx, m, req)
 	if req.Stores() {
 		s.history.add(res.Count, req.Code)
 	}
 	reply := wire.ExecuteReply{Status: string(res.Status), ExecutionCount: res.Count}
 	if res.Status == OK {
-		reply.UserExpressions = s.userExpressions(req.UserExpressions)
+		reply.UserExpressions = s.userExpressions(ctx, req.UserExpressions)
 		reply.Payload = []any{}
 	} else {
 		reply.ErrorFields = failure{res.EName, res.EValue, res.Traceback}.fields()
@@ -60,7 +62,6 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 			aborted = s.abort(e.at)
 		}
 	}
-	s.endInterrupt()
 	s.reply(wire.Shell, m, "execute_reply", reply)
 	return aborted
 }
@@ -87,18 +88,22 @@ func (s *Session) page(m *wire.Message, req wire.ExecuteRequest) bool {
 	return true
 }
 
-// run runs the cell of request m; only here can it be interrupted.
-func (s *Session) run(m *wire.Message, req wire.ExecuteRequest) Result {
+// interruptible returns a context that Interrupt ends, until end is called.
+func (s *Session) interruptible(m *wire.Message) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.cancel, s.running = cancel, m
-	s.mu.Unlock()
-	defer func() {
+	return ctx, func() {
+		cancel()
 		s.mu.Lock()
-		s.cancel, s.running = nil, nil
-		s.mu.Unlock()
-	}()
+		defer s.mu.Unlock()
+		s.cancel, s.running, s.interrupted = nil, nil, time.Time{}
+	}
+}
+
+// run runs the cell of request m.
+func (s *Session) run(ctx context.Context, m *wire.Message, req wire.ExecuteRequest) Result {
 	res, err := s.nb.Execute(ctx, Request{Source: req.Code, Silent: req.Silent, NoStore: !req.Stores()}, func(o Output) {
 		s.output(m, o)
 	})
@@ -152,12 +157,6 @@ func (s *Session) abort(at time.Time) []execute {
 	})
 }
 
-func (s *Session) endInterrupt() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.interrupted = time.Time{}
-}
-
 // refuse answers a request that does not run because an earlier one failed.
 func (s *Session) refuse(e execute) {
 	s.publish(&e.msg, "status", wire.Status{ExecutionState: "busy"})
@@ -166,11 +165,11 @@ func (s *Session) refuse(e execute) {
 }
 
 // userExpressions evaluates each expression as a silent cell.
-func (s *Session) userExpressions(expressions map[string]string) map[string]any {
+func (s *Session) userExpressions(ctx context.Context, expressions map[string]string) map[string]any {
 	values := map[string]any{}
 	for name, source := range expressions {
 		var data map[string]any
-		res, err := s.nb.evaluate(context.Background(), source, func(o Output) {
+		res, err := s.nb.evaluate(ctx, source, func(o Output) {
 			if o.Type == ExecuteResult {
 				data = o.Data
 			}

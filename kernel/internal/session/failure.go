@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -69,6 +70,9 @@ func (nb *Notebook) runFailure(w worker.Failure) failure {
 	if value == "" && w.Kind == "interrupt" {
 		value = "the cell was interrupted; variables are kept"
 	}
+	if w.Kind == "panic" && len(w.Frames) > 0 && w.Frames[0].Cell == 0 {
+		name = "Error" // of must, which is in the prelude
+	}
 	f := plainFailure(name, value)
 	f.traceback = append(f.traceback, nb.frames(w.Frames)...)
 	return f
@@ -92,11 +96,13 @@ func (nb *Notebook) errorFailure(c *cell.Cell, message string) failure {
 // the cells numbered again declare is there again.
 func deathFailure(d *worker.Death, again []int) failure {
 	value := "the process that runs cells ended: " + d.Cause
-	if d.Detail != "" {
-		value = "the process that runs cells ended: " + d.Detail
-	}
-	if d.Unending {
+	switch {
+	case d.Unending:
 		value = "the cell did not stop within 2 s of the interrupt, so its process was ended"
+	case d.Detail != "":
+		value = "the process that runs cells ended: " + d.Detail
+	case d.Cause == syscall.SIGKILL.String():
+		value += ", as the system does when memory runs out"
 	}
 	f := plainFailure("WorkerDied", value)
 	lost := "Variables, functions, types and imports of earlier cells are gone."

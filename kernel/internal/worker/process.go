@@ -107,6 +107,9 @@ func Start(opts Options) (*Process, error) {
 		ends.closeParent()
 		return nil, fmt.Errorf("worker: start: %w", err)
 	}
+	// When memory runs out, the worker is to go, not the kernel. It is Linux's
+	// own scale, to 1000; elsewhere there is no such file.
+	os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("500"), 0)
 	p.cmd, p.sock = cmd, ends.sock
 	go p.read(ends)
 	return p, nil
