@@ -37,10 +37,11 @@
 // All weights stay in log space. The log-probability of an end token counts
 // like any other, and nothing is decoded past one. Every draw has a key made
 // of the seed and of what it is for, so that a seed gives the same tokens
-// however the work is spread over batches; where the engine's logits depend
-// on the batch in their last digits, so may a draw that falls on them.
-// Whatever happens in Generate, the model's branches are afterwards as they
-// were before.
+// however the work is spread over batches. Two runs differ only where the
+// engine's logits do, and a draw falls between them: with float weights in
+// batches of one token, or where the session is too small to hold all
+// candidates at once. Whatever happens in Generate, the model's branches are
+// afterwards as they were before.
 //
 // # What it never does
 //

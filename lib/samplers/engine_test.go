@@ -91,33 +91,43 @@ func TestSamplersHaveTheirLawsOnTheEngine(t *testing.T) {
 	}
 }
 
-// How the rollouts are spread over batches changes in their last digits the
-// sums that the engine makes (the cache's cells are used again in another
-// order), and nothing else.
+// How many rollouts go into a batch does not show, to the last bit: with
+// quantised weights a token's logits are the same in any batch, and waves of
+// any size leave a branch's tokens in the same order in the cache. Where not
+// even all candidates can be open at once that order is another, and
+// attention's sums differ in their last digits.
 func TestTokensDoNotDependOnBatchesOnTheEngine(t *testing.T) {
-	const digits = 1e-4
 	tiny := llmtest.Tiny{Seed: 1, Quantised: true}
 	prompt := []llm.Token{0, 2, 1}
 	for _, s := range []Sampler{Plain{}, LowTemperature{Alpha: 1.5}, Importance{Alpha: 1.5}, Importance{Alpha: 2, Proposal: 2, Rollouts: 5}} {
 		large := tinySession(t, tiny, llm.SessionOptions{})
-		for _, opt := range []llm.SessionOptions{{Branches: 3}, {Branches: 11}, {Context: 60}, {Batch: 32}} {
-			small := tinySession(t, tiny, opt)
+		for _, c := range []struct {
+			opt    llm.SessionOptions
+			within float64 // of a step's probability
+		}{
+			{llm.SessionOptions{Branches: 11}, 0},
+			{llm.SessionOptions{Branches: 20}, 0},
+			{llm.SessionOptions{Context: 60}, 0},
+			{llm.SessionOptions{Batch: 32}, 0},
+			{llm.SessionOptions{Branches: 3}, 0.05},
+		} {
+			small := tinySession(t, tiny, c.opt)
 			branches, room := small.Branches(), small.Room()
 			for seed := range uint64(8) {
 				o := Options{MaxTokens: 12, Seed: seed + 1}
 				want, got := generateOn(t, large, prompt, s, o), generateOn(t, small, prompt, s, o)
 				if !slices.Equal(tokensOf(got), tokensOf(want)) {
-					t.Errorf("%s, seed %d, with %+v: tokens %v, want %v", s.Name(), o.Seed, opt, tokensOf(got), tokensOf(want))
+					t.Errorf("%s, seed %d, with %+v: tokens %v, want %v", s.Name(), o.Seed, c.opt, tokensOf(got), tokensOf(want))
 					continue
 				}
 				for i := range want.Steps {
-					if a, b := got.Steps[i].Prob, want.Steps[i].Prob; math.Abs(a-b) > digits {
-						t.Errorf("%s, seed %d, with %+v: step %d has probability %v, want %v", s.Name(), o.Seed, opt, i, a, b)
+					if a, b := got.Steps[i].Prob, want.Steps[i].Prob; math.Abs(a-b) > c.within {
+						t.Errorf("%s, seed %d, with %+v: step %d has probability %v, want %v", s.Name(), o.Seed, c.opt, i, a, b)
 					}
 				}
 			}
 			if small.Branches() != branches || small.Room() != room {
-				t.Errorf("%s with %+v: %d branches and room for %d, had %d and %d", s.Name(), opt, small.Branches(), small.Room(), branches, room)
+				t.Errorf("%s with %+v: %d branches and room for %d, had %d and %d", s.Name(), c.opt, small.Branches(), small.Room(), branches, room)
 			}
 		}
 	}

@@ -180,9 +180,19 @@ func (l lookAhead) roll(ctx context.Context, m Model, s State, outlooks []outloo
 }
 
 // wave takes its jobs to their ends, one token of each in one batch.
+//
+// Branches that have ended are dropped with all others, when the wave is over:
+// a cell that is freed on the way would be used again for a later token of
+// another branch, and llama.cpp's attention sums a branch's tokens, in half
+// precision, by the order of their cells. As it is they are in the same order
+// in waves of any size.
 func (l lookAhead) wave(ctx context.Context, m Model, s State, outlooks []outlook, jobs []job) error {
 	if err := fork(m, outlooks, jobs); err != nil {
 		return err
+	}
+	opened := make([]llm.Branch, len(jobs))
+	for i, j := range jobs {
+		opened[i] = j.branch
 	}
 	for depth := 2; depth <= l.depth && len(jobs) > 0; depth++ {
 		steps := make([]llm.Step, len(jobs))
@@ -198,23 +208,17 @@ func (l lookAhead) wave(ctx context.Context, m Model, s State, outlooks []outloo
 		if err != nil {
 			return err
 		}
-		var ended []llm.Branch
 		going := jobs[:0]
 		for i, j := range jobs {
 			outlooks[j.candidate].rollouts[j.rollout].add(rows[i], 0)
 			j.last = rows[i].Drawn[0].Token
-			if m.IsEnd(j.last) || depth == l.depth {
-				ended = append(ended, j.branch)
-				continue
+			if !m.IsEnd(j.last) {
+				going = append(going, j)
 			}
-			going = append(going, j)
 		}
 		jobs = going
-		if err := m.Drop(ended...); err != nil {
-			return err
-		}
 	}
-	return nil
+	return m.Drop(opened...)
 }
 
 // fork gives each job a branch of its candidate. Jobs of one candidate stand
