@@ -50,6 +50,11 @@ type Cell struct {
 	// they live in the package scope and outlive the cell. At the statement
 	// that declares it, Text assigns.
 	Hoisted []*types.Var
+	// Vars is the second file of Pkg, which declares Hoisted; nil if there are
+	// none. An engine that wants each variable declared in syntax, as go/ssa
+	// does, takes it beside File. Its initial values are not for running: they
+	// are not in Info.InitOrder.
+	Vars *ast.File
 	// Show is the expression of the last statement whose values the notebook
 	// shows: it has at least one value, no trailing semicolon, and is no
 	// assignment. It stands in Body as an expression statement, of any

@@ -35,7 +35,7 @@
 //
 // Variables of top-level statements are the package's: functions see them
 // whatever the order, later cells too. What type they have, a second file
-// tells, checked beside the first and then forgotten:
+// tells, checked beside the first; nothing of it runs:
 //
 //	package main
 //	import "os"

@@ -15,7 +15,7 @@ func (k *check) finish(c *Cell) {
 			c.Info.Uses[id] = old
 		}
 	}
-	c.Main = k.program
+	c.Main, c.Vars = k.program, k.decls
 	c.named, c.dots = k.named, k.dots
 	for _, name := range k.order {
 		if v, ok := c.Pkg.Scope().Lookup(name).(*types.Var); ok {
