@@ -23,11 +23,11 @@ type reach struct {
 	done  chan struct{} // wakes channel operations of frames
 	roots reflect.Value // []*node, kept by yaegi for its debugger
 
-	nodeType                                                        reflect.Type
-	child, pos, kind, gen, exec, findex, level, rval, sym, typ, val uintptr
-	frameData, frameRoot, frameAnc                                  uintptr
-	kindType, symType                                               reflect.Type
-	kinds                                                           map[int]string
+	nodeType                                                                reflect.Type
+	child, pos, kind, action, gen, exec, findex, level, rval, sym, typ, val uintptr
+	frameData, frameRoot, frameAnc                                          uintptr
+	kindType, symType, actionType                                           reflect.Type
+	kinds                                                                   map[int]string
 }
 
 func newReach(i *interp.Interpreter) (*reach, error) {
@@ -51,7 +51,7 @@ func newReach(i *interp.Interpreter) (*reach, error) {
 	done.Set(reflect.ValueOf(r.done))
 	cancel.SetBool(true)
 	r.nodeType = root.Type.Elem()
-	for name, at := range map[string]*uintptr{"child": &r.child, "pos": &r.pos, "kind": &r.kind, "gen": &r.gen, "exec": &r.exec,
+	for name, at := range map[string]*uintptr{"child": &r.child, "pos": &r.pos, "kind": &r.kind, "action": &r.action, "gen": &r.gen, "exec": &r.exec,
 		"findex": &r.findex, "level": &r.level, "rval": &r.rval, "sym": &r.sym, "typ": &r.typ, "val": &r.val} {
 		f, ok := r.nodeType.FieldByName(name)
 		if !ok {
@@ -61,7 +61,8 @@ func newReach(i *interp.Interpreter) (*reach, error) {
 	}
 	kind, _ := r.nodeType.FieldByName("kind")
 	sym, _ := r.nodeType.FieldByName("sym")
-	r.kindType, r.symType = kind.Type, sym.Type
+	action, _ := r.nodeType.FieldByName("action")
+	r.kindType, r.symType, r.actionType = kind.Type, sym.Type, action.Type
 	frame := field("frame", nil)
 	if !frame.IsValid() {
 		return nil, fmt.Errorf("yaegi: look into the interpreter: no frame")
@@ -215,6 +216,11 @@ func (r *reach) kindOf(n unsafe.Pointer) string {
 		r.kinds[k] = s
 	}
 	return s
+}
+
+// actionOf names what a node does as yaegi does: "/=".
+func (r *reach) actionOf(n unsafe.Pointer) string {
+	return fmt.Sprint(reflect.NewAt(r.actionType, unsafe.Add(n, r.action)).Elem().Interface())
 }
 
 // exec is yaegi's bltn: one step of interpretation in a frame, which returns

@@ -37,6 +37,10 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Fatalln": func(a ...any) { e.fatal(fmt.Sprintln(a...)) },
 		"Sleep":   e.sleep,
 
+		"Select": e.selectCases,
+		"Recv":   recvCase,
+		"Send":   sendCase,
+		"Any":    func(x any) any { return x },
 		"Wait":   func(w *sync.WaitGroup) { e.block(w.Wait, func() {}) },
 		"Lock":   func(m *sync.Mutex) { e.lock(m.TryLock, m.Lock, m.Unlock) },
 		"RWLock": func(m *sync.RWMutex) { e.lock(m.TryLock, m.Lock, m.Unlock) },
@@ -58,7 +62,7 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Error":    func(err error) error { return err },
 		"Stringer": func(s fmt.Stringer) fmt.Stringer { return s },
 	}
-	t := map[string]reflect.Value{"D": reflect.ValueOf((*D)(nil))}
+	t := map[string]reflect.Value{"D": reflect.ValueOf((*D)(nil)), "Case": reflect.ValueOf((*Case)(nil))}
 	for name, f := range fs {
 		t[name] = reflect.ValueOf(f)
 	}

@@ -64,6 +64,7 @@ type frame struct {
 	named  bool             // its results are plain variables
 	d      string           // the name of its deferred calls, if it has any
 	direct string           // the deferred calls that a deferred literal is about
+	names  []string         // of its unnamed results
 }
 
 // unsupported is what the lowering or yaegi cannot do.
@@ -151,7 +152,7 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 			if l.isSeq(s) {
 				return l.text(s), true
 			}
-		case *ast.TypeSwitchStmt: // puts its label itself
+		case *ast.TypeSwitchStmt, *ast.SelectStmt: // they put their label themselves
 			return l.text(s), true
 		}
 	case *ast.ForStmt:
@@ -160,8 +161,10 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		return l.rangeStmt(n), true
 	case *ast.TypeSwitchStmt:
 		return l.typeSwitch(n), true
-	case *ast.SwitchStmt, *ast.SelectStmt:
-		return l.within(&frame{node: n, label: l.label[n.(ast.Stmt)]}, func() string { return l.inner(n) }), true
+	case *ast.SelectStmt:
+		return l.selectStmt(n), true
+	case *ast.SwitchStmt:
+		return l.within(&frame{node: n, label: l.label[n]}, func() string { return l.inner(n) }), true
 	case *ast.BranchStmt:
 		return l.branch(n.Tok, labelName(n.Label), len(l.stack)), true
 	case *ast.ReturnStmt:
@@ -192,6 +195,10 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		return l.call(n)
 	case *ast.BinaryExpr:
 		return l.compare(n)
+	case *ast.TypeAssertExpr:
+		return l.typeAssert(n)
+	case *ast.UnaryExpr:
+		return l.address(n)
 	case *ast.IndexExpr:
 		return l.explicit(n, n.X)
 	case *ast.IndexListExpr:

@@ -17,7 +17,7 @@ import (
 //	{ k__1 := i; i, xs[k__1] = 2, 99 }
 
 func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
-	if a.Tok != token.ASSIGN || len(a.Lhs) < 2 {
+	if a.Tok != token.ASSIGN || len(a.Lhs) < 2 || len(a.Lhs) != len(a.Rhs) {
 		return "", false
 	}
 	assigned := map[types.Object]bool{}
@@ -38,6 +38,11 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 		}
 	}
 	if !touched {
+		for _, e := range a.Rhs {
+			if l.src.info.Types[e].IsNil() {
+				return l.tuple(l.each(a.Lhs), l.each(a.Rhs), a.Rhs), true
+			}
+		}
 		return "", false
 	}
 	var pre string
@@ -72,5 +77,56 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 			ls = append(ls, l.text(e))
 		}
 	}
-	return "{ " + pre + strings.Join(ls, ", ") + " = " + l.texts(a.Rhs) + " }", true
+	return "{ " + pre + l.tuple(ls, l.each(a.Rhs), a.Rhs) + " }", true
+}
+
+// each renders expressions.
+func (l *lowering) each(es []ast.Expr) []string {
+	var r []string
+	for _, e := range es {
+		r = append(r, l.text(e))
+	}
+	return r
+}
+
+// tuple renders a tuple assignment. yaegi has no type for a nil among the
+// values, which are assigned on their own:
+//
+//	n, err = 1, nil
+//	n = 1; err = nil
+func (l *lowering) tuple(ls, rs []string, es []ast.Expr) string {
+	var to, from, nils []string
+	for i, e := range es {
+		if l.src.info.Types[e].IsNil() {
+			nils = append(nils, ls[i]+" = nil")
+			continue
+		}
+		to, from = append(to, ls[i]), append(from, rs[i])
+	}
+	if len(to) == 0 {
+		return strings.Join(nils, "; ")
+	}
+	return strings.Join(append([]string{strings.Join(to, ", ") + " = " + strings.Join(from, ", ")}, nils...), "; ")
+}
+
+// Addresses of elements.
+//
+// yaegi refuses the address of an element of an array behind a pointer:
+//
+//	&p[i]
+//	&p[:][i]
+
+func (l *lowering) address(e *ast.UnaryExpr) (string, bool) {
+	x, ok := ast.Unparen(e.X).(*ast.IndexExpr)
+	if e.Op != token.AND || !ok {
+		return "", false
+	}
+	p, ok := l.typeOf(x.X).Underlying().(*types.Pointer)
+	if !ok {
+		return "", false
+	}
+	if _, ok := p.Elem().Underlying().(*types.Array); !ok {
+		return "", false
+	}
+	return "&" + l.text(x.X) + "[:][" + l.text(x.Index) + "]", true
 }

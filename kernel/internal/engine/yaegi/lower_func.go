@@ -1,7 +1,6 @@
 package yaegi
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -78,18 +77,12 @@ func (l *lowering) resultName(f *frame, i int) string {
 		}
 		return n
 	}
-	// positions differ between the functions that nest here
-	return fmt.Sprintf("rv%d__%d", i, l.src.off(f.node.Pos())-l.src.off(l.stackBase().Pos()))
-}
-
-// stackBase is the declaration that is being lowered.
-func (l *lowering) stackBase() ast.Node {
-	for _, f := range l.stack {
-		if f.fn {
-			return f.node
+	if f.names == nil {
+		for range f.sig.Results().Len() {
+			f.names = append(f.names, l.fresh("rv"))
 		}
 	}
-	return l.src.file
+	return f.names[i]
 }
 
 func (l *lowering) fnFrame(top int) *frame {
@@ -113,10 +106,11 @@ func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
 	if f == nil && fn.d == "" {
 		if len(n.Results) > 0 {
 			pre, vs := l.results(n, fn)
+			s := "return " + strings.Join(vs, ", ")
 			if pre == "" {
-				return "return " + vs, true
+				return s, true
 			}
-			return "{ " + pre + "return " + vs + " }", true
+			return "{ " + pre + s + " }", true
 		}
 		if !fn.named {
 			return "", false
@@ -134,8 +128,12 @@ func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
 		for i := range fn.sig.Results().Len() {
 			ns = append(ns, l.resultName(fn, i))
 		}
-		pre, vs := l.results(n, fn)
-		b.WriteString(pre + strings.Join(ns, ", ") + " = " + vs + "; ")
+		if len(n.Results) == len(ns) {
+			pre, vs := l.results(n, fn)
+			b.WriteString(pre + l.tuple(ns, vs, n.Results) + "; ")
+		} else {
+			b.WriteString(strings.Join(ns, ", ") + " = " + l.text(n.Results[0]) + "; ")
+		}
 	}
 	if f == nil {
 		b.WriteString("return }")
@@ -146,8 +144,7 @@ func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
 }
 
 // results renders the operands of a return, and statements before it.
-func (l *lowering) results(n *ast.ReturnStmt, fn *frame) (pre, vs string) {
-	var r []string
+func (l *lowering) results(n *ast.ReturnStmt, fn *frame) (pre string, r []string) {
 	for i, e := range n.Results {
 		s := l.text(e)
 		if len(n.Results) == fn.sig.Results().Len() && l.needsVariable(e, fn.sig.Results().At(i).Type()) {
@@ -157,7 +154,7 @@ func (l *lowering) results(n *ast.ReturnStmt, fn *frame) (pre, vs string) {
 		}
 		r = append(r, s)
 	}
-	return pre, strings.Join(r, ", ")
+	return pre, r
 }
 
 // needsVariable tells receives, and operators whose result becomes an

@@ -46,7 +46,7 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 	for i, s := range n.Body.List {
 		c := s.(*ast.CaseClause)
 		for _, e := range c.List {
-			tests = append(tests, fmt.Sprintf("if %s { %s = %d }", l.typeTest(v, e), k, i+1))
+			tests = append(tests, fmt.Sprintf("if %s { %s = %d }", l.typeTest(v, l.typeOf(x), e), k, i+1))
 		}
 		head := "default: "
 		if c.List != nil {
@@ -55,7 +55,7 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 		if name != "" && name != "_" {
 			bound := v
 			if len(c.List) == 1 && !l.src.info.Types[c.List[0]].IsNil() {
-				bound = v + ".(" + l.text(c.List[0]) + ")"
+				bound = l.asserted(v, l.typeOf(x), l.typeOf(c.List[0])) + ".(" + l.text(c.List[0]) + ")"
 			}
 			head += name + " := " + bound + "; _ = " + name + "; "
 		}
@@ -76,11 +76,38 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 
 // typeTest is a condition that tells whether variable v holds a value of the
 // type of a clause, as an if statement's head.
-func (l *lowering) typeTest(v string, e ast.Expr) string {
+func (l *lowering) typeTest(v string, from types.Type, e ast.Expr) string {
 	if l.src.info.Types[e].IsNil() {
 		return host("IsNil") + "(" + v + ")"
 	}
-	return "_, ok := " + v + ".(" + l.text(e) + "); ok"
+	return "_, ok := " + l.asserted(v, from, l.typeOf(e)) + ".(" + l.text(e) + "); ok"
+}
+
+// typeAssert renders a type assertion.
+func (l *lowering) typeAssert(e *ast.TypeAssertExpr) (string, bool) {
+	if e.Type == nil {
+		return "", false
+	}
+	return l.asserted(l.text(e.X), l.typeOf(e.X), l.typeOf(e.Type)) + ".(" + l.text(e.Type) + ")", true
+}
+
+// asserted renders x, of interface type from, for an assertion. yaegi cannot
+// assert that an empty interface holds an interpreted one unless the interface
+// value comes from compiled code:
+//
+//	x.(I)
+//	host.Any(x).(I)
+func (l *lowering) asserted(x string, from, to types.Type) string {
+	if i, ok := from.Underlying().(*types.Interface); ok && i.Empty() && types.IsInterface(to) && !l.compiled(to) {
+		return host("Any") + "(" + x + ")"
+	}
+	return x
+}
+
+// compiled tells types of compiled packages, and error.
+func (l *lowering) compiled(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && (n.Obj().Pkg() == nil || !l.ours(n.Obj()))
 }
 
 // Comparisons.

@@ -129,6 +129,9 @@ func cloneCounts(m map[string]int) map[string]int {
 
 func (d *decl) renew(l *lowering) {
 	d.name, d.fresh = l.add(d.base, d.kind), true
+	if d.kind == genericName {
+		d.name.generic = &generic{src: l.src, fn: d.fn, spec: d.spec, methods: d.methods}
+	}
 }
 
 // changed tells a declaration that cannot stay what its name was.
@@ -247,9 +250,6 @@ func (l *lowering) declaration(d *decl) {
 	}
 	switch {
 	case d.kind == genericName:
-		if d.fresh {
-			d.name.generic = &generic{src: l.src, fn: d.fn, spec: d.spec, methods: d.methods}
-		}
 		d.key = l.genericKey(d)
 		return
 	case d.kind == varName:

@@ -21,12 +21,30 @@ import (
 // passes on its way out: innermost first, with the callers. It costs a few
 // nanoseconds a step and no line is guessed.
 
-// risky are the kinds of nodes that can panic or call.
-var risky = map[string]bool{
-	"callExpr": true, "indexExpr": true, "starExpr": true, "sliceExpr": true, "typeAssertExpr": true, "selectorExpr": true,
-	"sendStmt": true, "binaryExpr": true, "assignStmt": true, "defineStmt": true, "assignXStmt": true, "defineXStmt": true,
-	"unaryExpr": true, "rangeStmt": true, "selectStmt": true, "incDecStmt": true, "compositeLitExpr": true,
+// risky tells nodes whose step can panic or call. Steps of plain arithmetic
+// and assignments to variables cannot, and stay as fast as they are.
+func (r *reach) risky(n unsafe.Pointer) bool {
+	switch r.kindOf(n) {
+	case "callExpr", "indexExpr", "starExpr", "sliceExpr", "typeAssertExpr", "selectorExpr", "sendStmt", "unaryExpr",
+		"rangeStmt", "selectStmt", "compositeLitExpr", "assignXStmt", "defineXStmt":
+		return true
+	case "binaryExpr":
+		return panickyOperators[r.actionOf(n)]
+	case "assignStmt", "defineStmt", "incDecStmt":
+		if panickyOperators[r.actionOf(n)] {
+			return true
+		}
+		for _, c := range r.children(n) {
+			switch r.kindOf(c) {
+			case "indexExpr", "starExpr", "selectorExpr":
+				return true
+			}
+		}
+	}
+	return false
 }
+
+var panickyOperators = map[string]bool{"/": true, "%": true, "/=": true, "%=": true, "<<": true, ">>": true, "<<=": true, ">>=": true}
 
 // tracer collects the frames of panics, by goroutine.
 type tracer struct {
@@ -47,7 +65,7 @@ const maxFrames = 200
 // install notes the places of a compiled program's nodes.
 func (t *tracer) install(r *reach, root unsafe.Pointer, file *token.File, p *program) {
 	r.walk(root, func(n unsafe.Pointer) {
-		if !risky[r.kindOf(n)] {
+		if !r.risky(n) {
 			return
 		}
 		pos := r.posOf(n)
