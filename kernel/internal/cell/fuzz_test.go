@@ -1,8 +1,10 @@
 package cell_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,8 +105,8 @@ func TestHostileSourcesEnd(t *testing.T) {
 
 // seeds adds the hostile sources of moderate size and the cells of testdata.
 func seeds(f *testing.F, add func(src string)) {
-	for _, src := range hostile {
-		if len(src) < 1000 {
+	for _, name := range slices.Sorted(maps.Keys(hostile)) {
+		if src := hostile[name]; len(src) < 1000 {
 			add(src)
 		}
 	}
@@ -142,7 +144,7 @@ func FuzzCheck(f *testing.F) {
 				t.Errorf("%d:%d is not in the source: %s", d.Line, d.Col, d.Msg)
 			}
 			if d.Msg == "" || strings.Contains(d.Msg, "the type checker failed") {
-				t.Errorf("%d:%d: message %q", d.Line, d.Col, d.Msg)
+				t.Errorf("%d:%d: message %q of %q", d.Line, d.Col, d.Msg, src)
 			}
 			d.Excerpt(src)
 		}

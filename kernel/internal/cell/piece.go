@@ -48,7 +48,7 @@ func (p *piece) text() string {
 	return b.String()
 }
 
-// pieces lists the declarations that the text has outside the function of the
+// cutPieces lists the declarations that the text has outside the function of the
 // statements: in their order, one a type specification.
 func (p *plan) cutPieces(n int) []*piece {
 	var list []*piece
