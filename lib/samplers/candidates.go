@@ -14,7 +14,9 @@ import (
 type Candidates struct {
 	Temperature float64 // 0 means 1
 	TopK        int     // 0 means all, except where a sampler says otherwise
-	TopP        float64 // in (0, 1]; 0 means 1, which keeps all
+	// TopP is in (0, 1]; 0 means 1, which keeps all. Without TopK it takes
+	// the whole vocabulary from the model at each step, which is slower.
+	TopP float64
 }
 
 // ErrNoToken is the error for a step at which no token has any probability.

@@ -214,6 +214,16 @@ func TestNoTokenLeft(t *testing.T) {
 	}
 }
 
+func TestLookAheadNeedsTwoBranches(t *testing.T) {
+	m := newToy(t, toy.Options{Seed: 1, Limits: toy.Limits{Branches: 2}})
+	if _, err := Generate(context.Background(), m, m.Prompt(), Importance{Alpha: 2}, Options{}); !errors.Is(err, llm.ErrBranches) {
+		t.Errorf("with one branch beside the prompt's: error %v, want ErrBranches", err)
+	}
+	if m.Branches() != 2 {
+		t.Error("a branch is left open")
+	}
+}
+
 // nothing is a model in which no token has any probability.
 type nothing struct{ Model }
 

@@ -86,7 +86,7 @@ func (l lookAhead) run(ctx context.Context, m Model, s State) (view, error) {
 }
 
 func (l lookAhead) tooSmall(m Model) error {
-	return fmt.Errorf("room for %d tokens, need %d for one rollout; %d branches free, need 2: %w", m.Room(), l.depth, m.Branches(), llm.ErrBranches)
+	return fmt.Errorf("%d branches are free, need 2 for a candidate and a rollout: %w", m.Branches(), llm.ErrBranches)
 }
 
 // fit is how many of n candidates can be open while one rollout is.
