@@ -42,13 +42,14 @@ type extension struct {
 	branches []*branch // by step
 	done     []int     // tokens of each step that are in the cache
 	rows     []Row
+	logits   [][]float32 // of each step, with SessionOptions.KeepLogits
 }
 
 // newExtension checks everything that can be checked before decoding.
 func (s *Session) newExtension(steps []Step) (*extension, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x := &extension{s: s, steps: steps, branches: make([]*branch, len(steps)), done: make([]int, len(steps)), rows: make([]Row, len(steps))}
+	x := &extension{s: s, steps: steps, branches: make([]*branch, len(steps)), done: make([]int, len(steps)), rows: make([]Row, len(steps)), logits: make([][]float32, len(steps))}
 	seen := make(map[Branch]bool, len(steps))
 	total := 0
 	for i, st := range steps {
@@ -120,6 +121,8 @@ func (x *extension) run(ctx context.Context) (err error) {
 		}
 		if err != nil {
 			x.undo()
+		} else {
+			x.keep()
 		}
 	}()
 	var parts []part
@@ -253,6 +256,17 @@ func (x *extension) undo() {
 	}
 }
 
+// keep gives the branches the rows that Logits copies.
+func (x *extension) keep() {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	for i, row := range x.logits {
+		if row != nil {
+			x.branches[i].logits = row
+		}
+	}
+}
+
 // A read is one row of a decode that a step asked for.
 type read struct{ step, at int }
 
@@ -286,7 +300,7 @@ func (x *extension) read(reads []read) error {
 func (x *extension) readRow(i int, row llama.Row) error {
 	st := x.steps[i]
 	if x.s.opt.KeepLogits {
-		x.branches[i].logits = row.Copy()
+		x.logits[i] = row.Copy()
 	}
 	if !st.Reads() {
 		return nil

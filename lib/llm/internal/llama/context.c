@@ -17,6 +17,9 @@ void bb_init(void) {
 	llama_log_set(log_line, NULL);
 	ggml_log_set(log_line, NULL);
 	llama_backend_init();
+#ifdef BRANCHBOOK_LLAMA_SYSTEM
+	ggml_backend_load_all(); // an installed ggml may keep its backends in files
+#endif
 }
 
 struct bb_context {
