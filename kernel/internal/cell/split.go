@@ -50,7 +50,7 @@ type split struct {
 	toks   []tok
 	chunks []chunk
 	lines  []int // offsets at which lines start
-	// edits are the offsets of the l of comments that look like line
+	// directives are the offsets of the l of comments that look like line
 	// directives; the text must not have any but ours.
 	directives []int
 	comments   []tok
@@ -90,9 +90,6 @@ func splitCell(src string) *split {
 			s.lines = append(s.lines, i+1)
 		}
 	}
-	if s.magic() {
-		return s
-	}
 	s.scan()
 	if len(s.diags) == 0 {
 		s.balance()
@@ -103,17 +100,8 @@ func splitCell(src string) *split {
 	return s
 }
 
-// magic refuses a cell whose first line is a magic. Only there is the sign
-// known to be none of Go's before the rest is scanned, which need not be Go.
-func (s *split) magic() bool {
-	off := len(s.src) - len(strings.TrimLeft(s.src, " \t\r\n"))
-	if off == len(s.src) || s.src[off] != '%' && s.src[off] != '!' {
-		return false
-	}
-	return s.refuseMagic(off)
-}
-
-func (s *split) refuseMagic(off int) bool {
+// refuseMagic reports the magic or shell command at off.
+func (s *split) refuseMagic(off int) {
 	word := s.src[off:]
 	if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
 		word = word[:i]
@@ -123,7 +111,6 @@ func (s *split) refuseMagic(off int) bool {
 		what = "shell commands are"
 	}
 	s.fail(off, "", "%s: %s not supported yet", shorten(word, 30), what)
-	return true
 }
 
 // scan fills toks, and ends each chunk's worth of tokens by a semicolon.
@@ -143,6 +130,12 @@ func (s *split) scan() {
 		off := file.Offset(pos)
 		switch {
 		case t == token.EOF || len(s.diags) >= maxDiagnostics:
+			return
+		case (t == token.REM || t == token.NOT) && s.startsStatement(off):
+			// The rest of a magic's line need not be Go: say it before the
+			// scanner finds fault there.
+			s.diags = nil
+			s.refuseMagic(off)
 			return
 		case t == token.COMMENT:
 			s.comments = append(s.comments, tok{t, off, min(off+len(lit), len(s.src))})
@@ -233,10 +226,6 @@ func (s *split) cut() {
 			}
 			first = i + 1
 		}
-		if first == i && (t.tok == token.REM || t.tok == token.NOT) && s.startsLine(t.off) {
-			s.refuseMagic(t.off)
-			return
-		}
 	}
 	if first < len(s.toks) {
 		// The last token is one that no line of Go ends with.
@@ -261,10 +250,14 @@ func (s *split) literal(i int) bool {
 	return s.at(i) == token.RBRACK
 }
 
-// startsLine reports whether only blanks stand before off in its line.
-func (s *split) startsLine(off int) bool {
-	line, col := s.position(off)
-	return strings.TrimLeft(s.src[s.lines[line-1]:s.lines[line-1]+col-1], " \t") == ""
+// startsStatement reports whether off is the first in its line, and the line
+// before it is complete.
+func (s *split) startsStatement(off int) bool {
+	line, _ := s.position(off)
+	if strings.TrimLeft(s.src[s.lines[line-1]:off], " \t") != "" {
+		return false
+	}
+	return len(s.toks) == 0 || s.at(len(s.toks)-1) == token.SEMICOLON
 }
 
 // kind says what the chunk of tokens first to end-1 is.
