@@ -84,6 +84,10 @@ func (k *check) undefined(off int, name string, v *vars) {
 		k.fail(off, "choose another name than that of the predeclared "+name, "%s is the variable that line %d declares", name, line)
 		return
 	}
+	if len(v.values) == 1 && k.at(v.values[0].first) == token.FUNC && off > k.toks[v.start].off {
+		k.fail(off, "to call itself, it must be declared before: var "+name+" func(…)", "undefined: %s", name)
+		return
+	}
 	k.fail(off, "line "+itoa(line)+" declares it, which is not before its use", "undefined: %s", name)
 }
 
