@@ -35,12 +35,13 @@ var rooms = map[string][]string{
 	"kernel/internal/session":           {"kernel/internal/cell", "kernel/internal/wire", "kernel/internal/worker"},
 	"kernel/internal/socket":            {"kernel/internal/wire"},
 	"kernel/internal/symbols":           {"kernel/nb", "lib/llm", "lib/samplers", "lib/plot"},
+	"kernel/internal/symbols/extract":   {},
 	"kernel/internal/wire":              {},
 	"kernel/internal/worker":            {"kernel/nb", "kernel/internal/cell", "kernel/internal/display", "kernel/internal/engine"},
 	"lib/llm":                           {"lib/llm/catalog", "lib/llm/internal/llama"},
 	"lib/llm/catalog":                   {},
 	"lib/llm/internal/llama":            {},
-	"lib/llm/llmtest":                   {},
+	"lib/llm/llmtest":                   {"lib/llm"},
 	"lib/plot":                          {"lib/llm"},
 	"lib/samplers":                      {"lib/llm"},
 	"lib/samplers/toy":                  {"lib/llm", "lib/samplers"},
@@ -49,11 +50,15 @@ var rooms = map[string][]string{
 
 // testRooms is what test files alone may import beside that.
 var testRooms = map[string][]string{
-	"cmd/branchbook":       {"lib/llm/llmtest"},
-	"kernel":               {"kernel/kerneltest"},
-	"kernel/internal/cell": {"kernel/internal/exports"},
-	"lib/samplers":         {"lib/samplers/toy", "lib/llm/llmtest"},
-	"lib/llm":              {"lib/llm/llmtest"},
+	"cmd/branchbook":               {"lib/llm/llmtest"},
+	"kernel":                       {"kernel/kerneltest"},
+	"kernel/internal/cell":         {"kernel/internal/exports"},
+	"kernel/internal/engine/yaegi": {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
+	"kernel/internal/session":      {"kernel/internal/engine", "kernel/internal/exports"},
+	"kernel/internal/symbols":      {"kernel/internal/symbols/extract"},
+	"lib/llm":                      {"lib/llm/llmtest", "lib/samplers"},
+	"lib/llm/internal/llama":       {"lib/llm", "lib/llm/llmtest"},
+	"lib/samplers":                 {"lib/samplers/toy", "lib/llm/llmtest"},
 }
 
 // fences says which packages may import a package of the outside, tests
