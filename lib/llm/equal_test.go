@@ -31,7 +31,7 @@ func TestLogitsAreBitEqual(t *testing.T) {
 		{"tiny, of floats", func(tb testing.TB, o llm.Options) *llm.Model {
 			return open(tb, llmtest.Tiny{Layers: 2, Width: 64, Context: 4096, Bytes: true}, o)
 		}, false, []int{1, 68, 700}, []int{2, 8, 30, 64, 200}},
-		{"smollm2-135m", openReal, true, []int{68, 300}, []int{1, 2, 30, 64}},
+		{"smollm2-135m", openReal, true, []int{150}, []int{1, 2, 30, 64}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.large {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/branchbook/branchbook/lib/llm"
 	"github.com/branchbook/branchbook/lib/llm/llmtest"
@@ -255,6 +256,24 @@ func TestCancelledDecodeLeavesTheSessionAsItWas(t *testing.T) {
 	want := extend(t, s, llm.Step{Branch: fresh, Tokens: []llm.Token{4}, Top: 7})
 	if !slices.Equal(got[0].Top, want[0].Top) {
 		t.Errorf("after a cancelled decode the branch reads %v, a new one %v", got, want)
+	}
+}
+
+// An interrupt falls within a decode of 512 tokens, which takes seconds.
+func TestInterruptIsQuick(t *testing.T) {
+	s := newSession(t, openReal(t, llm.Options{}), llm.SessionOptions{})
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	defer cancel()
+	br := must(s.NewBranch())
+	start := time.Now()
+	_, err := s.Extend(ctx, []llm.Step{{Branch: br, Tokens: text(4000)}})
+	took := time.Since(start)
+	if !errors.Is(err, context.DeadlineExceeded) || s.Len(br) != 0 || s.Room() != 4096 {
+		t.Errorf("Extend gives %v and leaves %d tokens", err, s.Len(br))
+	}
+	t.Logf("it ended %v after the deadline", took-150*time.Millisecond)
+	if took > 3*time.Second { // many times what it takes on busy cores
+		t.Errorf("it took %v to end", took)
 	}
 }
 
