@@ -25,6 +25,8 @@ func sizes() types.Sizes {
 //
 // Check changes nothing that other methods of s see.
 func (s *Scope) Check(n int, source string) (*Cell, error) {
+	s.checking.Lock()
+	defer s.checking.Unlock()
 	k := s.newCheck(n)
 	sp := splitCell(source)
 	if len(sp.diags) > 0 {

@@ -41,6 +41,8 @@ const cursorName = "cell__cursor"
 // that need not be complete. Inside strings, comments and numbers that is
 // nothing.
 func (s *Scope) Complete(source string, cursor int) Completion {
+	s.checking.Lock()
+	defer s.checking.Unlock()
 	off := byteOffset(source, cursor)
 	cursor = utf8.RuneCountInString(source[:off])
 	start := wordStart(source, off)

@@ -25,6 +25,10 @@ type Scope struct {
 	sizes   types.Sizes
 	fset    *token.FileSet
 
+	// checking is held by one check at a time: an importer may complete, for
+	// one, packages that another looks at.
+	checking sync.Mutex
+
 	mu   sync.Mutex
 	live *state // never changed, only replaced
 }
@@ -50,7 +54,7 @@ type entry struct {
 }
 
 // NewScope returns a scope without names. Imported packages come from imp,
-// which must be safe for use from several goroutines.
+// which is asked by one goroutine at a time.
 func NewScope(imp types.Importer, p Prelude) *Scope {
 	return &Scope{
 		imp:     imp,

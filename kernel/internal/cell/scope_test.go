@@ -158,3 +158,30 @@ func BenchmarkComplete(b *testing.B) {
 		})
 	}
 }
+
+func TestOddLayoutsCheck(t *testing.T) {
+	for name, src := range map[string]string{
+		"lines that end in CR LF":    "x := 1\r\ny := `a\r\nb`\r\nif x > 0 {\r\n\t_ = y\r\n}\r\nx\r\n",
+		"a byte order mark":          "\ufeffx := 1\nx",
+		"no newline at the end":      "x := 1; x",
+		"blank lines and comments":   "\n\n// a\n/* b\nc */\nx := 1 // d\n\n/* e */ x /* f */\n// g",
+		"everything on one line":     "import \"fmt\"; type T int; func f() T { return 1 }; x := f(); fmt.Sprint(x)",
+		"line directives of others":  "//line foo.go:7\nx := 1\n/*line bar.go:1:2*/x",
+		"names that are not ASCII":   "größe := 1\n世界 := größe\n世界",
+		"a value over several lines": "x := []int{\n\t1,\n\t2,\n}\nx",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := newScope(t).Check(1, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Show == nil {
+				t.Fatal("nothing is shown")
+			}
+			pos := c.Fset.Position(c.Show.Pos())
+			if lines := strings.Count(strings.TrimRight(src, "\r\n"), "\n") + 1; pos.Filename != "In[1]" || pos.Line > lines {
+				t.Errorf("the shown value is at %v", pos)
+			}
+		})
+	}
+}

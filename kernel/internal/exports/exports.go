@@ -68,8 +68,9 @@ func Names() map[string]string {
 }
 
 // Importer returns the importer of the embedded packages, one for the whole
-// process: it may be used from several goroutines, and a package imported
-// twice is one object.
+// process: a package imported twice is one object. It may be called from
+// several goroutines, but what it decodes may add to packages that were only
+// mentioned so far: a type checker should not look at them meanwhile.
 func Importer() types.Importer { return &shared }
 
 var shared = importer{
