@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"maps"
 	"strings"
 
@@ -59,10 +60,7 @@ func Failure(values []engine.Value) (message string, failed bool) {
 
 // Of returns the bundle of any value of compiled code.
 func Of(v any) map[string]any {
-	if v == nil {
-		return bundleOf(engine.Value{})
-	}
-	return bundleOf(engine.Value{Any: v, Type: fmt.Sprintf("%T", v)})
+	return bundleOf(engine.Value{Any: v})
 }
 
 // bind finds the methods that the engine did not bind because the value, of
@@ -97,7 +95,7 @@ func bundleOf(v engine.Value) map[string]any {
 		var buf bytes.Buffer
 		if protect(func() { drawPNG(&buf, img) }) && buf.Len() > 0 {
 			b["image/png"] = buf.Bytes()
-			b["text/plain"] = fmt.Sprintf("%s %v", v.Type, img.Bounds())
+			b["text/plain"] = fmt.Sprintf("%T %v", img, img.Bounds())
 		}
 	}
 	return encode(b)
@@ -117,6 +115,9 @@ func plain(v engine.Value) string {
 		if text, ok := call(method); ok {
 			return clip(text)
 		}
+	}
+	if _, ok := v.Any.(interface{ Render(io.Writer) error }); ok {
+		return fmt.Sprintf("%T", v.Any) // a chart of go-echarts: its fields say nothing to a reader
 	}
 	return text(v.Any, v.Type)
 }

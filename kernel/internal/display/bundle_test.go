@@ -166,6 +166,26 @@ func TestText(t *testing.T) {
 	}
 }
 
+// An interpreter's values have types whose names only the notebook knows.
+func TestStaticTypesNameValues(t *testing.T) {
+	for _, test := range []struct {
+		v            any
+		static, want string
+	}{
+		{struct{ Xw int }{1}, "box", "box{w: 1}"},
+		{&struct{ W int }{1}, "*box", "&box{W: 1}"},
+		{[]float64{1}, "[]temp", "[]temp{1}"},
+		{[]float64{1}, "temps", "temps{1}"},
+		{map[string]int{"a": 1}, "any", `map[string]int{"a": 1}`},
+		{image.Point{1, 2}, "any", "image.Point{X: 1, Y: 2}"},
+		{[]struct{ A int }{{1}}, "[]box", "[]box{{A: 1}}"},
+	} {
+		if got := text(test.v, test.static); got != test.want {
+			t.Errorf("%s: %s, want %s", test.static, got, test.want)
+		}
+	}
+}
+
 func TestTextIsBounded(t *testing.T) {
 	wide := make([][]string, 1000)
 	for i := range wide {

@@ -50,6 +50,9 @@ func (p *printer) value(v reflect.Value, depth int) string {
 	if p.budget <= 0 {
 		return "…"
 	}
+	if strings.HasSuffix(v.Type().PkgPath(), "/yaegi/interp") {
+		return p.leaf("…") // an interpreted value in an interface, wrapped
+	}
 	if depth > 0 {
 		if text, ok := method(v); ok {
 			return p.leaf(text)
@@ -149,7 +152,7 @@ func (p *printer) items(t reflect.Type, depth, n int, item func(i int) string) s
 	if depth == 0 || t.Name() != "" {
 		name = typeName(t) // an element whose type has no name needs none
 	}
-	if depth == 0 && strings.Contains(name, "struct") && p.static != "" {
+	if depth == 0 && t.Name() == "" && p.static != "" && p.static != "any" {
 		name = strings.TrimPrefix(p.static, "*")
 	}
 	if depth >= maxDepth && n > 0 {
