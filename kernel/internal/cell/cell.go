@@ -81,6 +81,7 @@ type Cell struct {
 	pieces  []*piece          // declarations, those of earlier cells included
 	changed map[string]bool   // names that mean another type than before
 	lost    map[string]string // names left behind that no longer check, and the changed name they rely on
+	dropped []*piece          // methods left behind
 }
 
 // Diagnostic is one thing wrong with a cell.

@@ -43,7 +43,9 @@ func (k *check) finish(c *Cell) {
 	}
 	c.changed, c.lost = k.changed, map[string]string{}
 	for p := range k.failed {
-		if p.kind != methodChunk {
+		if p.kind == methodChunk {
+			c.dropped = append(c.dropped, p)
+		} else {
 			for _, name := range p.names {
 				c.lost[name] = k.cause(p)
 			}

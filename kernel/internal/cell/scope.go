@@ -49,6 +49,7 @@ type entry struct {
 
 	piece   *piece   // how it was declared; nil for variables
 	methods []*piece // of a type
+	dropped []*piece // methods that no longer fit it
 	// stale names what the cell that made this relied on and is no more.
 	stale string
 }
@@ -79,10 +80,20 @@ func (s *Scope) Commit(c *Cell) {
 	st := &state{names: maps.Clone(s.live.names), imports: maps.Clone(s.live.imports), dots: slices.Clone(s.live.dots)}
 	for _, o := range c.Defines {
 		e := &entry{obj: o, cell: c.N}
+		old := st.names[o.Name()]
+		for _, p := range c.dropped {
+			if p.recv == o.Name() {
+				e.dropped = append(e.dropped, p)
+			}
+		}
+		if old != nil && kindOf(o) == "type" {
+			e.dropped = append(e.dropped, old.dropped...)
+		}
 		for _, p := range c.pieces {
 			switch {
 			case p.kind == methodChunk && p.recv == o.Name():
 				e.methods = append(e.methods, p)
+				e.dropped = slices.DeleteFunc(e.dropped, func(d *piece) bool { return d.names[0] == p.names[0] })
 			case p.kind != methodChunk && p.kind != varChunk && slices.Contains(p.names, o.Name()):
 				e.piece, e.cell = p, p.n
 			}

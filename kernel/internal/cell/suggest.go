@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -28,7 +29,14 @@ func (k *check) hint(c *Cell, err types.Error) string {
 			return "declare it with " + name + " := …"
 		}
 	case strings.Contains(msg, " undefined (type "):
-		if sel := selectorAt(c.File, err.Pos); sel != nil && !strings.Contains(msg, "but does have") {
+		sel := selectorAt(c.File, err.Pos)
+		if sel == nil {
+			return ""
+		}
+		if h := k.droppedHint(c, sel); h != "" {
+			return h
+		}
+		if !strings.Contains(msg, "but does have") {
 			return k.memberHint(c, sel)
 		}
 	case strings.HasPrefix(msg, "unknown field "):
@@ -116,6 +124,29 @@ func (k *check) memberHint(c *Cell, sel *ast.SelectorExpr) string {
 	}
 	if s := closest(sel.Sel.Name, names); s != "" {
 		return "did you mean " + x + s + "?"
+	}
+	return ""
+}
+
+// droppedHint says where a method was declared that a type had before it
+// changed.
+func (k *check) droppedHint(c *Cell, sel *ast.SelectorExpr) string {
+	t := c.Info.Types[sel.X].Type
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		return ""
+	}
+	e := k.live.names[named.Obj().Name()]
+	if e == nil || e.obj != named.Obj() {
+		return ""
+	}
+	for _, p := range e.dropped {
+		if p.names[0] == sel.Sel.Name {
+			return fmt.Sprintf("the method of In[%d] does not fit the type that %s is now; run In[%d] again", p.n, p.recv, p.n)
+		}
 	}
 	return ""
 }
