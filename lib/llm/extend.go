@@ -202,10 +202,11 @@ func (x *extension) timed(ctx context.Context, batch llama.Batch, parts []part) 
 		start := time.Now()
 		err := s.c.Decode(batch)
 		took := time.Since(start)
-		if err == nil || errors.Is(err, llama.ErrAborted) {
+		again := late() && errors.Is(err, llama.ErrAborted) && ctx.Err() == nil
+		if err == nil || again {
 			s.pace.learn(choice.threads, n, took, s.c.CPUSeconds()/took.Seconds(), time.Now())
 		}
-		if !late() || ctx.Err() != nil || !errors.Is(err, llama.ErrAborted) {
+		if !again {
 			return err
 		}
 		for _, p := range parts {

@@ -2,8 +2,7 @@
 
 package llama
 
-// #include <stdbool.h>
-// #include <stdint.h>
+// #include "shim.h"
 import "C"
 
 import (
@@ -39,15 +38,9 @@ type logLine struct {
 	text  string
 }
 
-// Levels of ggml.h, held against it in drift_test.go.
-const (
-	logWarn  = 3
-	logError = 4
-)
-
 func (b *logBuffer) add(level int, text string) {
 	text = strings.TrimSpace(text)
-	if (level != logWarn && level != logError) || text == "" {
+	if (level != C.GGML_LOG_LEVEL_WARN && level != C.GGML_LOG_LEVEL_ERROR) || text == "" {
 		return
 	}
 	b.mu.Lock()

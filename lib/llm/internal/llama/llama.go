@@ -79,12 +79,9 @@ func (m *Model) Free() {
 
 func (m *Model) readFacts() {
 	f := &m.Facts
-	f.Description = cText(func(buf *C.char, n C.size_t) C.int32_t { return C.llama_model_desc(m.c, buf, n) })
 	f.Vocabulary = int(C.llama_vocab_n_tokens(m.vocab))
 	f.ContextTrain = int(C.llama_model_n_ctx_train(m.c))
-	f.Embedding, f.Layers = int(C.llama_model_n_embd(m.c)), int(C.llama_model_n_layer(m.c))
-	f.Window = int(C.llama_model_n_swa(m.c))
-	f.Bytes, f.Parameters = uint64(C.llama_model_size(m.c)), uint64(C.llama_model_n_params(m.c))
+	f.Parameters = uint64(C.llama_model_n_params(m.c))
 	f.HasEncoder, f.HasDecoder = bool(C.llama_model_has_encoder(m.c)), bool(C.llama_model_has_decoder(m.c))
 	f.Recurrent, f.Hybrid = bool(C.llama_model_is_recurrent(m.c)), bool(C.llama_model_is_hybrid(m.c))
 	f.Tokenizer = C.llama_vocab_type(m.vocab) != C.LLAMA_VOCAB_TYPE_NONE

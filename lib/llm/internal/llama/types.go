@@ -17,12 +17,9 @@ type LoadParams struct {
 
 // Facts are what a loaded model says of itself.
 type Facts struct {
-	Description            string
 	Vocabulary             int
 	ContextTrain           int
-	Embedding, Layers      int
-	Window                 int // of sliding-window attention; 0 without
-	Bytes, Parameters      uint64
+	Parameters             uint64
 	HasEncoder, HasDecoder bool
 	Recurrent, Hybrid      bool
 	Tokenizer              bool // the file has a vocabulary's text
