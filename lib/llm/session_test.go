@@ -277,6 +277,21 @@ func TestInterruptIsQuick(t *testing.T) {
 	}
 }
 
+func TestDecodeThatIsDoneAgainGivesTheSame(t *testing.T) {
+	m := open(t, llmtest.Tiny{Layers: 4, Width: 512, Context: 4096, Bytes: true}, llm.Options{Threads: 2})
+	steady := newSession(t, m, llm.SessionOptions{Threads: 1, KeepLogits: true})
+	want := must(steady.Logits(grow(t, steady, text(1500)...)))
+	s := newSession(t, m, llm.SessionOptions{KeepLogits: true})
+	again := llm.Hurry(s)
+	br := grow(t, s, text(1500)...)
+	if again() == 0 {
+		t.Error("no decode was done again")
+	}
+	if got := must(s.Logits(br)); !slices.Equal(got, want) || s.Len(br) != 1500 || s.Room() != 4096-1500 {
+		t.Errorf("%v; the logits differ by %g", s, apart(got, want))
+	}
+}
+
 func TestForksGoOnAsTheirParent(t *testing.T) {
 	s := newSession(t, open(t, llmtest.Tiny{Layers: 2}, llm.Options{}), llm.SessionOptions{KeepLogits: true})
 	parent := grow(t, s, 0, 1, 2)
