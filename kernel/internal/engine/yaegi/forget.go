@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -26,7 +27,7 @@ type reach struct {
 	nodeType                                                                reflect.Type
 	child, pos, kind, action, gen, exec, findex, level, rval, sym, typ, val uintptr
 	frameData, frameRoot, frameAnc                                          uintptr
-	kindType, symType, actionType                                           reflect.Type
+	kindType, symType, actionType, typType                                  reflect.Type
 	kinds                                                                   map[int]string
 }
 
@@ -62,6 +63,8 @@ func newReach(i *interp.Interpreter) (*reach, error) {
 	kind, _ := r.nodeType.FieldByName("kind")
 	sym, _ := r.nodeType.FieldByName("sym")
 	action, _ := r.nodeType.FieldByName("action")
+	typ, _ := r.nodeType.FieldByName("typ")
+	r.typType = typ.Type
 	r.kindType, r.symType, r.actionType = kind.Type, sym.Type, action.Type
 	frame := field("frame", nil)
 	if !frame.IsValid() {
@@ -325,4 +328,29 @@ func (r *reach) binary(path, name string) (reflect.Value, bool) {
 	}
 	w, ok := v.Interface().(reflect.Value)
 	return w, ok
+}
+
+// maybe is false for an interface value that yaegi knows to be of another type
+// than name, "main.T" or "*main.T"; without "main." it stands for all types
+// that are no cell's.
+func (r *reach) maybe(x any, name string) bool {
+	v := reflect.ValueOf(x)
+	if !v.IsValid() || v.Type().Name() != "valueInterface" || v.Type().PkgPath() != "github.com/traefik/yaegi/interp" {
+		return true
+	}
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	n := unlock(c.FieldByName("node")).UnsafePointer()
+	if n == nil {
+		return true
+	}
+	typ := reflect.NewAt(r.typType, unsafe.Add(n, r.typ)).Elem()
+	if typ.IsNil() || fmt.Sprint(unlock(typ.Elem().FieldByName("cat")).Interface()) == "interfaceT" {
+		return true
+	}
+	have := typ.Elem().FieldByName("str").String()
+	if !strings.Contains(have, "main.") {
+		return !strings.Contains(name, "main.")
+	}
+	return have == name
 }

@@ -40,6 +40,8 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Select": e.selectCases,
 		"Recv":   recvCase,
 		"Send":   sendCase,
+		"Maybe":  e.reach.maybe,
+		"Sprint": func(x any) string { return fmt.Sprint(x) },
 		"Any":    func(x any) any { return x },
 		"Wait":   func(w *sync.WaitGroup) { e.block(w.Wait, func() {}) },
 		"Lock":   func(m *sync.Mutex) { e.lock(m.TryLock, m.Lock, m.Unlock) },
@@ -52,15 +54,15 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Unwrap": unwrap,
 		"IsNil":  func(x any) bool { return bare(x) == nil },
 
-		"Print":    func(a ...any) { printAll("", a) },
-		"Println":  func(a ...any) { printAll(" ", a); print("\n") },
-		"Signbit":  math.Signbit,
-		"Complex":  func(re, im float64) complex128 { return complex(re, im) },
-		"Wide":     func(hi, lo int) uint64 { return uint64(hi)<<32 | uint64(lo) },
-		"Rune":     func(s string, i int) (rune, int) { return utf8.DecodeRuneInString(s[i:]) },
-		"Clear":    func(m any) { reflect.ValueOf(m).Clear() },
-		"Error":    func(err error) error { return err },
-		"Stringer": func(s fmt.Stringer) fmt.Stringer { return s },
+		"Print":   func(a ...any) { printAll("", a) },
+		"Println": func(a ...any) { printAll(" ", a); print("\n") },
+		"Signbit": math.Signbit,
+		"Complex": func(re, im float64) complex128 { return complex(re, im) },
+		"Wide":    func(hi, lo int) uint64 { return uint64(hi)<<32 | uint64(lo) },
+		"Rune":    func(s string, i int) (rune, int) { return utf8.DecodeRuneInString(s[i:]) },
+		"Clear":   func(m any) { reflect.ValueOf(m).Clear() },
+		"Error":   func(err error) error { return err },
+		"Text":    func(x any, s func() string) any { return text{bare(x), s} },
 	}
 	t := map[string]reflect.Value{"D": reflect.ValueOf((*D)(nil)), "Case": reflect.ValueOf((*Case)(nil))}
 	for name, f := range fs {
@@ -98,6 +100,30 @@ func same(x, y error) bool {
 	a, b := core(x), core(y)
 	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
 }
+
+// text is an interpreted value in a call that formats it.
+type text struct {
+	value any
+	s     func() string
+}
+
+// Format does what fmt does with a value that has String.
+func (t text) Format(f fmt.State, verb rune) {
+	var x any = t.value
+	switch verb {
+	case 'v', 's', 'q', 'x', 'X':
+		if verb != 'v' || !f.Flag('#') {
+			if isNil(x) && x != nil {
+				x = "<nil>"
+				break
+			}
+			x = t.s()
+		}
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), x)
+}
+
+func (t text) String() string { return t.s() }
 
 // isMethod asks a compiled error's Is method.
 func isMethod(err, target error) bool {

@@ -172,7 +172,7 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 		if to := paramType(sig, i, c.Ellipsis.IsValid()); to != nil && foreign {
 			if _, ok := ast.Unparen(a).(*ast.FuncLit); ok {
 				s, changed = l.captured(a, s), true
-			} else if w, ok := l.wrapped(a, s, to); ok {
+			} else if w, ok := l.wrapped(c.Fun, a, s, to); ok {
 				s, changed = w, true
 			}
 		}
@@ -205,7 +205,10 @@ func paramType(sig *types.Signature, i int, ellipsis bool) types.Type {
 }
 
 // foreign tells functions and methods of compiled packages.
-func (l *lowering) foreign(f ast.Expr) bool {
+func (l *lowering) foreign(f ast.Expr) bool { return l.foreignPackage(f) != "" }
+
+// foreignPackage is the path of the compiled package that has function f.
+func (l *lowering) foreignPackage(f ast.Expr) string {
 	var id *ast.Ident
 	switch f := ast.Unparen(f).(type) {
 	case *ast.Ident:
@@ -213,49 +216,13 @@ func (l *lowering) foreign(f ast.Expr) bool {
 	case *ast.SelectorExpr:
 		id = f.Sel
 	default:
-		return false
+		return ""
 	}
 	o, ok := l.src.info.Uses[id].(*types.Func)
-	return ok && o.Pkg() != nil && !l.ours(o)
-}
-
-var (
-	errorType    = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
-	stringerType = types.NewInterfaceType([]*types.Func{types.NewFunc(0, nil, "String",
-		types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(types.NewVar(0, nil, "", types.Typ[types.String])), false))}, nil).Complete()
-)
-
-// wrapped renders an argument that compiled code gets as an interface: an
-// interpreted type has no methods there, so the host wraps the ones that
-// matter to fmt and errors.
-//
-//	fmt.Println(celsius(20))
-//	fmt__.Println(host__0.Stringer(celsius(20)))
-func (l *lowering) wrapped(a ast.Expr, s string, to types.Type) (string, bool) {
-	i, ok := to.Underlying().(*types.Interface)
-	if !ok || i.NumMethods() > 0 || l.src.info.Types[a].IsNil() {
-		return "", false
+	if !ok || o.Pkg() == nil || l.ours(o) {
+		return ""
 	}
-	t := l.typeOf(a)
-	if _, ok := t.(*types.Tuple); ok || !l.interpreted(t) {
-		return "", false
-	}
-	switch {
-	case types.Implements(t, errorType):
-		return host("Error") + "(" + l.asInterface(s, t, "error") + ")", true
-	case types.Implements(t, stringerType):
-		return host("Stringer") + "(" + l.asInterface(s, t, l.use("fmt")+".Stringer") + ")", true
-	}
-	return "", false
-}
-
-// asInterface passes a value through a parameter of interface type, which
-// makes yaegi wrap all kinds of values.
-func (l *lowering) asInterface(s string, t types.Type, i string) string {
-	if types.IsInterface(t) {
-		return s
-	}
-	return l.helper("as", i, func(n string) string { return "func " + n + "(x " + i + ") " + i + " { return x }" }) + "(" + s + ")"
+	return o.Pkg().Path()
 }
 
 // panicStmt renders a panic with a value whose message is an interpreted

@@ -93,7 +93,7 @@ func (l *lowering) thunk(c *ast.CallExpr) string {
 		}
 		s := l.text(a)
 		if l.foreign(c.Fun) {
-			if w, ok := l.wrapped(a, s, t); ok {
+			if w, ok := l.wrapped(c.Fun, a, s, t); ok {
 				s = w
 			}
 		}

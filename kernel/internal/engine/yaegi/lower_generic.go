@@ -168,7 +168,7 @@ func (l *lowering) instanceType(in *instance) {
 	}
 	l.bindParams(n.TypeParams(), in.args)
 	l.begin(in.g.spec)
-	l.pieces = append(l.pieces, &piece{name: in.name, text: "type " + nameRef(in.name.id) + " " + l.text(in.g.spec.Type), src: l.src, pos: in.g.spec.Pos()})
+	l.pieces = append(l.pieces, &piece{name: in.name, text: "type " + nameRef(in.name.id) + " " + l.definition(in.g.spec, nameRef(in.name.id)), src: l.src, pos: in.g.spec.Pos()})
 	for _, d := range in.g.methods {
 		f := l.src.info.Defs[d.Name].(*types.Func)
 		l.env = map[*types.TypeParam]types.Type{}

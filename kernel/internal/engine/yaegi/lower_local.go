@@ -16,6 +16,32 @@ import (
 //	func f() { type T struct{}; var x T }
 //	type T__f_1 struct{}; func f() { var x T__f_1 }
 
+// Identity of types.
+//
+// For yaegi types of the same shape are the same. A tag on the first field of
+// every struct type that a cell names tells them apart and changes nothing
+// else:
+//
+//	type A struct{ N int `json:"n"` }
+//	type A struct{ N int "json:\"n\" cell:\"A\"" }
+
+// definition renders the type that name ref is defined as.
+func (l *lowering) definition(s *ast.TypeSpec, ref string) string {
+	st, ok := ast.Unparen(s.Type).(*ast.StructType)
+	if !ok || len(st.Fields.List) == 0 {
+		return l.text(s.Type)
+	}
+	f := st.Fields.List[0]
+	tag, end := "", f.End()
+	if f.Tag != nil {
+		tag, _ = strconv.Unquote(f.Tag.Value)
+		tag, end = tag+" ", f.Tag.Pos()
+	}
+	// the name is spelled at the end, so the literal is written around it
+	head, tail, _ := strings.Cut(strconv.Quote(tag+`cell:"%"`), "%")
+	return l.cut(s.Type, s.Type.Pos(), end) + " " + head + ref + tail + l.cut(s.Type, f.End(), s.Type.End())
+}
+
 // localSpecs are the types that a function declares.
 func localSpecs(fn ast.Node) []*ast.TypeSpec {
 	var r []*ast.TypeSpec
@@ -52,7 +78,7 @@ func (l *lowering) moveLocals(fn ast.Node, owner string) {
 		o := l.src.info.Defs[s.Name].(*types.TypeName)
 		if moved := l.locals[o]; moved != nil {
 			moved.SetUnderlying(l.subst(o.Type().Underlying()).Underlying())
-			l.pieces = append(l.pieces, &piece{name: l.assigned[moved.Obj()], text: "type " + l.localNames[moved.Obj()] + " " + l.text(s.Type), src: l.src, pos: s.Pos()})
+			l.pieces = append(l.pieces, &piece{name: l.assigned[moved.Obj()], text: "type " + l.localNames[moved.Obj()] + " " + l.definition(s, l.localNames[moved.Obj()]), src: l.src, pos: s.Pos()})
 		}
 	}
 }

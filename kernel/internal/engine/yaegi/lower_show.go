@@ -60,6 +60,9 @@ func (l *lowering) showStmt(x ast.Expr) string {
 			continue // the host finds the methods of what is in it
 		}
 		if !l.interpreted(t) {
+			if f, ok := l.formatted(t, v, 0); ok {
+				fmt.Fprintf(&b, "%s(%d, func() string { return %s(%s) }); ", host("BindString"), i, host("Sprint"), f)
+			}
 			continue
 		}
 		set := types.NewMethodSet(t)

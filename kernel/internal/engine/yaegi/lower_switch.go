@@ -80,7 +80,36 @@ func (l *lowering) typeTest(v string, from types.Type, e ast.Expr) string {
 	if l.src.info.Types[e].IsNil() {
 		return host("IsNil") + "(" + v + ")"
 	}
-	return "_, ok := " + l.asserted(v, from, l.typeOf(e)) + ".(" + l.text(e) + "); ok"
+	t := l.typeOf(e)
+	test := "_, ok := " + l.asserted(v, from, t) + ".(" + l.text(e) + "); ok"
+	if !types.IsInterface(t) && l.mayBeConfused(t) {
+		test += " && " + host("Maybe") + "(interface{}(" + v + "), " + l.quoted(t) + ")"
+	}
+	return test
+}
+
+// mayBeConfused tells types that yaegi takes for others of their shape in
+// spite of tags, or others for them.
+func (l *lowering) mayBeConfused(t types.Type) bool {
+	switch u := deref(t).Underlying().(type) {
+	case *types.Struct:
+		return u.NumFields() == 0
+	case *types.Basic:
+		return true
+	}
+	return l.interpreted(t)
+}
+
+// quoted is a string literal of a type's name in the interpreter.
+func (l *lowering) quoted(t types.Type) string {
+	star := ""
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		star, t = "*", p.Elem()
+	}
+	if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil && l.ours(n.Obj()) {
+		return `"` + star + "main." + unmarked(l.typ(t)) + `"`
+	}
+	return `"` + star + `"`
 }
 
 // typeAssert renders a type assertion.

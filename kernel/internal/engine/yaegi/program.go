@@ -260,7 +260,7 @@ func (l *lowering) declaration(d *decl) {
 		return
 	case d.spec != nil:
 		l.begin(d.spec)
-		add("type "+ref+" "+l.text(d.spec.Type), d.spec.Pos(), "")
+		add("type "+ref+" "+l.definition(d.spec, ref), d.spec.Pos(), "")
 		for _, m := range d.methods {
 			f := l.src.info.Defs[m.Name].(*types.Func)
 			l.begin(m)

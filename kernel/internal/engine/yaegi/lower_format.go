@@ -1,0 +1,92 @@
+package yaegi
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// Interpreted values in fmt and its like.
+//
+// An interpreted type has no methods in compiled code. Values that are
+// formatted go with their text, as do the elements of slices, arrays and maps:
+//
+//	fmt.Println(celsius(20), []celsius{1})
+//	fmt__.Println(text__1(celsius(20)), texts__1([]celsius{1}))
+//
+//	func text__1(x celsius) interface{} {
+//		return host.Text(x, func() string { return x.String() }) }
+//	func texts__1(x []celsius) interface{} {
+//		r := []interface{}{}; for _, v := range x { r = append(r, text__1(v)) }; return r }
+
+// formatting are the packages whose functions format what they get as an
+// empty interface.
+var formatting = map[string]bool{"fmt": true, "log": true, "log/slog": true, "testing": true,
+	"github.com/branchbook/branchbook/kernel/nb": true}
+
+var (
+	errorType    = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+	stringerType = types.NewInterfaceType([]*types.Func{types.NewFunc(0, nil, "String",
+		types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(types.NewVar(0, nil, "", types.Typ[types.String])), false))}, nil).Complete()
+)
+
+// wrapped renders argument a, which is s already, of a compiled function whose
+// parameter has type to.
+func (l *lowering) wrapped(f, a ast.Expr, s string, to types.Type) (string, bool) {
+	i, ok := to.Underlying().(*types.Interface)
+	if !ok || i.NumMethods() > 0 || l.src.info.Types[a].IsNil() || !formatting[l.foreignPackage(f)] {
+		return "", false
+	}
+	return l.formatted(l.typeOf(a), s, 0)
+}
+
+func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
+	if l.interpreted(t) {
+		switch {
+		case types.Implements(t, errorType):
+			return host("Error") + "(" + l.asInterface(s, t, "error") + ")", true
+		case types.Implements(t, stringerType):
+			ts := l.typ(t)
+			return l.helper("text", ts, func(n string) string {
+				return "func " + n + "(x " + ts + ") interface{} { return " + host("Text") + "(x, func() string { return x.String() }) }"
+			}) + "(" + s + ")", true
+		}
+	}
+	if depth > 2 {
+		return "", false
+	}
+	var e types.Type
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		e = u.Elem()
+	case *types.Array:
+		e = u.Elem()
+	case *types.Map:
+		v, ok := l.formatted(u.Elem(), "v", depth+1)
+		if !ok {
+			return "", false
+		}
+		ts := l.typ(t)
+		return l.helper("texts", ts, func(n string) string {
+			return "func " + n + "(x " + ts + ") interface{} { r := map[" + l.typ(u.Key()) + "]interface{}{}; for k, v := range x { r[k] = " + v + " }; return r }"
+		}) + "(" + s + ")", true
+	default:
+		return "", false
+	}
+	v, ok := l.formatted(e, "v", depth+1)
+	if !ok {
+		return "", false
+	}
+	ts := l.typ(t)
+	return l.helper("texts", ts, func(n string) string {
+		return "func " + n + "(x " + ts + ") interface{} { r := []interface{}{}; for _, v := range x { r = append(r, " + v + ") }; return r }"
+	}) + "(" + s + ")", true
+}
+
+// asInterface passes a value through a parameter of interface type, which
+// makes yaegi wrap all kinds of values.
+func (l *lowering) asInterface(s string, t types.Type, i string) string {
+	if types.IsInterface(t) {
+		return s
+	}
+	return l.helper("as", i, func(n string) string { return "func " + n + "(x " + i + ") " + i + " { return x }" }) + "(" + s + ")"
+}
