@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 
 	"github.com/branchbook/branchbook/kernel/internal/wire"
 )
@@ -229,24 +228,4 @@ func specFiles(opts InstallOptions) (map[string][]byte, error) {
 		files[fmt.Sprintf("logo-%dx%d.png", size, size)] = picture
 	}
 	return files, nil
-}
-
-// Installed lists the folders in which a kernel of ours is installed for the
-// active environment and for this user.
-func Installed() []string {
-	var dirs []string
-	for _, opts := range []InstallOptions{{}, {User: true}} {
-		kernels, err := kernelsDir(opts)
-		if err != nil {
-			continue
-		}
-		specs, _ := filepath.Glob(filepath.Join(kernels, "*", "kernel.json")) // the pattern is well-formed
-		for _, spec := range specs {
-			dir := filepath.Dir(spec)
-			if ours(dir) == nil && !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-		}
-	}
-	return dirs
 }

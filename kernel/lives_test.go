@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -288,14 +289,20 @@ func TestSIGTERMEndsTheKernel(t *testing.T) {
 	k.Exited()
 }
 
-func TestAKilledKernelLeavesNoWorker(t *testing.T) {
+func TestAKilledKernelLeavesNoProcess(t *testing.T) {
 	k := start(t)
-	begin(k, 1, "for {}")
-	worker := k.Children()[0]
-	k.Process.Kill()
-	for deadline := time.Now().Add(10 * time.Second); alive(worker); {
+	begin(k, 1, `must0(exec.Command("sleep", "1000").Start())
+for {}`)
+	var children []int
+	for deadline := time.Now().Add(kerneltest.Patience); len(children) < 2; children = k.Children() {
 		if time.Now().After(deadline) {
-			t.Fatal("the worker lives on")
+			t.Fatalf("children %v, want the worker and what it started", children)
+		}
+	}
+	k.Process.Kill()
+	for deadline := time.Now().Add(10 * time.Second); slices.ContainsFunc(children, alive); {
+		if time.Now().After(deadline) {
+			t.Fatalf("of %v some live on", children)
 		}
 		time.Sleep(time.Millisecond)
 	}

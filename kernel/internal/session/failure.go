@@ -67,7 +67,7 @@ func (nb *Notebook) runFailure(w worker.Failure) failure {
 		name = "Error"
 	}
 	value := w.Message
-	if value == "" && w.Kind == "interrupt" {
+	if w.Kind == "interrupt" {
 		value = "the cell was interrupted; variables are kept"
 	}
 	if w.Kind == "panic" && len(w.Frames) > 0 && w.Frames[0].Cell == 0 {

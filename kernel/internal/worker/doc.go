@@ -10,6 +10,7 @@
 // reads the frame. And after a show frame the child waits for the parent's
 // acknowledgement, so that what it prints next cannot overtake the display.
 //
-// The child lives no longer than its parent: the socket ends with it, and the
-// kernel (PR_SET_PDEATHSIG) kills what does not notice.
+// The child lives no longer than its parent: it sees the end of the socket, and
+// has a signal sent to it (PR_SET_PDEATHSIG). Then it ends, with all that its
+// cells have started: it leads a process group of its own.
 package worker

@@ -99,7 +99,7 @@ func Start(opts Options) (*Process, error) {
 	cmd.ExtraFiles = []*os.File{ends.childSock} // becomes fd 3
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setpgid:   true, // Ctrl-C in a terminal is for the parent, which interrupts
-		Pdeathsig: syscall.SIGKILL,
+		Pdeathsig: parentDied,
 	}
 	err = cmd.Start()
 	ends.closeChild()

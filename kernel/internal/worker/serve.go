@@ -50,7 +50,30 @@ func Serve(open func() (Scope, engine.Engine, error)) error {
 	s := &server{sock: sock, ack: make(chan struct{}, 1), jobs: make(chan Job, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	go s.work(open)
-	return s.read()
+	ended := make(chan error, 1)
+	go func() { ended <- s.read() }()
+	orphaned := make(chan os.Signal, 1)
+	signal.Notify(orphaned, parentDied)
+	defer endGroup()
+	select {
+	case err := <-ended:
+		return err
+	case <-orphaned:
+		return nil
+	}
+}
+
+// parentDied is the signal that the system sends to the child when its parent
+// dies. It can be handled, so that the child ends what it has started, too.
+const parentDied = syscall.SIGTERM
+
+// endGroup ends what the child's cells have started and left. If the parent
+// lives, it will see to that more thoroughly.
+func endGroup() {
+	if syscall.Getpgrp() == os.Getpid() { // as the parent has arranged it
+		signal.Ignore(syscall.SIGTERM)
+		syscall.Kill(0, syscall.SIGTERM)
+	}
 }
 
 type server struct {
