@@ -118,7 +118,7 @@ def browser(home: pathlib.Path):
             executable_path=shutil.which("chromium"),
             headless=True,
             args=BROWSER_ARGS,
-            viewport={"width": 1100, "height": 2400},
+            viewport={"width": 1100, "height": 1600},
         )
         yield context
         context.close()
@@ -185,6 +185,10 @@ class Notebook:
         self.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty", timeout=30_000)
 
     def picture(self, path: pathlib.Path):
+        """Takes a picture of the window, with the last figure in it."""
+        figures = self.page.locator(PANEL + ".jp-OutputArea-output :is(img, canvas):visible")
+        if figures.count():
+            figures.last.scroll_into_view_if_needed()
         self.page.screenshot(path=str(path))
 
     def close(self):
