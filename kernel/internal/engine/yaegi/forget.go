@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"reflect"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -171,98 +170,6 @@ func (r *reach) forgetFile(file string, imports map[string]string) {
 	}
 }
 
-// funcNode is the node of a function of package main.
-func (r *reach) funcNode(name string) unsafe.Pointer {
-	m := r.symbols()
-	if !m.IsValid() {
-		return nil
-	}
-	s := m.MapIndex(reflect.ValueOf(name))
-	if !s.IsValid() {
-		return nil
-	}
-	return unlock(s.Elem().FieldByName("node")).UnsafePointer()
-}
-
-// become gives an earlier definition of a function the body of a later one:
-// callers compiled before hold the earlier node.
-func (r *reach) become(old, latest unsafe.Pointer) {
-	if old == nil || latest == nil || old == latest {
-		return
-	}
-	reflect.NewAt(r.nodeType, old).Elem().Set(reflect.NewAt(r.nodeType, latest).Elem())
-}
-
-func (r *reach) root(p *interp.Program) unsafe.Pointer {
-	return unlock(reflect.ValueOf(p).Elem().FieldByName("root")).UnsafePointer()
-}
-
-// walk calls f with all nodes below n.
-func (r *reach) walk(n unsafe.Pointer, f func(n unsafe.Pointer)) {
-	f(n)
-	for _, c := range r.children(n) {
-		if c != nil {
-			r.walk(c, f)
-		}
-	}
-}
-
-func (r *reach) posOf(n unsafe.Pointer) token.Pos { return *(*token.Pos)(unsafe.Add(n, r.pos)) }
-
-// kindOf names the kind of a node as yaegi does: "callExpr".
-func (r *reach) kindOf(n unsafe.Pointer) string {
-	v := reflect.NewAt(r.kindType, unsafe.Add(n, r.kind)).Elem()
-	k := int(v.Uint())
-	s, ok := r.kinds[k]
-	if !ok {
-		s = fmt.Sprint(v.Interface())
-		r.kinds[k] = s
-	}
-	return s
-}
-
-// actionOf names what a node does as yaegi does: "/=".
-func (r *reach) actionOf(n unsafe.Pointer) string {
-	return fmt.Sprint(reflect.NewAt(r.actionType, unsafe.Add(n, r.action)).Elem().Interface())
-}
-
-// exec is yaegi's bltn: one step of interpretation in a frame, which returns
-// the next.
-type exec func(frame unsafe.Pointer) exec
-
-// around makes every execution of node n go through wrap, which gets the step
-// that yaegi generated.
-func (r *reach) around(n unsafe.Pointer, wrap func(exec) exec) {
-	slot := (*func(unsafe.Pointer))(unsafe.Add(n, r.gen))
-	gen := *slot
-	if gen == nil {
-		return
-	}
-	*slot = func(m unsafe.Pointer) {
-		gen(m)
-		if step := (*exec)(unsafe.Add(m, r.exec)); *step != nil {
-			*step = wrap(*step)
-		}
-	}
-}
-
-// regenerate makes yaegi generate the steps of function literals again: it did
-// so while compiling, before around was called.
-func (r *reach) regenerate(root unsafe.Pointer) {
-	r.walk(root, func(n unsafe.Pointer) {
-		if r.kindOf(n) != "funcLit" {
-			return
-		}
-		for _, c := range r.children(n) {
-			r.walk(c, func(m unsafe.Pointer) {
-				if *(*func(unsafe.Pointer))(unsafe.Add(m, r.gen)) != nil {
-					*(*exec)(unsafe.Add(m, r.exec)) = nil
-				}
-			})
-		}
-	})
-}
-
 func (r *reach) compile(f *ast.File) (p *interp.Program, err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -283,39 +190,6 @@ func unexported(v reflect.Value, name string) (any, bool) {
 	return f.Interface(), true
 }
 
-// value is what node n stood for when the step in frame f ran, if yaegi keeps
-// it where we can see it.
-func (r *reach) value(n, f unsafe.Pointer) (v reflect.Value, ok bool) {
-	if v := *(*reflect.Value)(unsafe.Add(n, r.rval)); v.IsValid() {
-		return v, true
-	}
-	at, level := *(*int)(unsafe.Add(n, r.findex)), *(*int)(unsafe.Add(n, r.level))
-	if s := reflect.NewAt(r.symType, unsafe.Add(n, r.sym)).Elem(); !s.IsNil() {
-		at = int(s.Elem().FieldByName("index").Int())
-		if s.Elem().FieldByName("global").Bool() {
-			level = -1
-		}
-	}
-	if level < 0 {
-		f = *(*unsafe.Pointer)(unsafe.Add(f, r.frameRoot))
-	}
-	for ; level > 0 && f != nil; level-- {
-		f = *(*unsafe.Pointer)(unsafe.Add(f, r.frameAnc))
-	}
-	if f == nil || at < 0 {
-		return v, false
-	}
-	data := *(*[]reflect.Value)(unsafe.Add(f, r.frameData))
-	if at >= len(data) {
-		return v, false
-	}
-	return data[at], data[at].IsValid()
-}
-
-func (r *reach) children(n unsafe.Pointer) []unsafe.Pointer {
-	return *(*[]unsafe.Pointer)(unsafe.Add(n, r.child))
-}
-
 // binary is an entry of a table that the interpreter has.
 func (r *reach) binary(path, name string) (reflect.Value, bool) {
 	pkg := unlock(reflect.ValueOf(r.i).Elem().FieldByName("binPkg")).MapIndex(reflect.ValueOf(path))
@@ -328,29 +202,4 @@ func (r *reach) binary(path, name string) (reflect.Value, bool) {
 	}
 	w, ok := v.Interface().(reflect.Value)
 	return w, ok
-}
-
-// maybe is false for an interface value that yaegi knows to be of another type
-// than name, "main.T" or "*main.T"; without "main." it stands for all types
-// that are no cell's.
-func (r *reach) maybe(x any, name string) bool {
-	v := reflect.ValueOf(x)
-	if !v.IsValid() || v.Type().Name() != "valueInterface" || v.Type().PkgPath() != "github.com/traefik/yaegi/interp" {
-		return true
-	}
-	c := reflect.New(v.Type()).Elem()
-	c.Set(v)
-	n := unlock(c.FieldByName("node")).UnsafePointer()
-	if n == nil {
-		return true
-	}
-	typ := reflect.NewAt(r.typType, unsafe.Add(n, r.typ)).Elem()
-	if typ.IsNil() || fmt.Sprint(unlock(typ.Elem().FieldByName("cat")).Interface()) == "interfaceT" {
-		return true
-	}
-	have := typ.Elem().FieldByName("str").String()
-	if !strings.Contains(have, "main.") {
-		return !strings.Contains(name, "main.")
-	}
-	return have == name
 }

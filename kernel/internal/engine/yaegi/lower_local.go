@@ -16,32 +16,6 @@ import (
 //	func f() { type T struct{}; var x T }
 //	type T__f_1 struct{}; func f() { var x T__f_1 }
 
-// Identity of types.
-//
-// For yaegi types of the same shape are the same. A tag on the first field of
-// every struct type that a cell names tells them apart and changes nothing
-// else:
-//
-//	type A struct{ N int `json:"n"` }
-//	type A struct{ N int "json:\"n\" cell:\"A\"" }
-
-// definition renders the type that name ref is defined as.
-func (l *lowering) definition(s *ast.TypeSpec, ref string) string {
-	st, ok := ast.Unparen(s.Type).(*ast.StructType)
-	if !ok || len(st.Fields.List) == 0 {
-		return l.text(s.Type)
-	}
-	f := st.Fields.List[0]
-	tag, end := "", f.End()
-	if f.Tag != nil {
-		tag, _ = strconv.Unquote(f.Tag.Value)
-		tag, end = tag+" ", f.Tag.Pos()
-	}
-	// the name is spelled at the end, so the literal is written around it
-	head, tail, _ := strings.Cut(strconv.Quote(tag+`cell:"%"`), "%")
-	return l.cut(s.Type, s.Type.Pos(), end) + " " + head + ref + tail + l.cut(s.Type, f.End(), s.Type.End())
-}
-
 // localSpecs are the types that a function declares.
 func localSpecs(fn ast.Node) []*ast.TypeSpec {
 	var r []*ast.TypeSpec

@@ -1,0 +1,70 @@
+package yaegi
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+)
+
+// raised is the value of a panic with an interpreted message.
+type raised struct {
+	value   any
+	message func() string
+}
+
+// runtimeError is a panic of the interpreter's that would have been a
+// runtime.Error in compiled code.
+type runtimeError string
+
+func (e runtimeError) Error() string { return string(e) }
+func (runtimeError) RuntimeError()   {}
+
+const nilDereference = runtimeError("runtime error: invalid memory address or nil pointer dereference")
+
+// mend turns the panics of yaegi and reflect into what Go's would be.
+func mend(x any) any {
+	x = bare(x)
+	if r, ok := x.(*raised); ok {
+		return r.value
+	}
+	var ve *reflect.ValueError
+	if err, ok := x.(error); ok {
+		if errors.As(err, &ve) && ve.Kind == reflect.Invalid {
+			return nilDereference
+		}
+		if s := err.Error(); !errors.As(err, new(runtime.Error)) && strings.Contains(s, "interface conversion: ") {
+			return runtimeError(cleanNames(s[strings.Index(s, "interface conversion: "):]))
+		}
+	}
+	if s, ok := x.(string); ok {
+		switch {
+		case s == "reflect: slice index out of range" || s == "reflect: array index out of range" || s == "reflect: string index out of range":
+			return runtimeError("runtime error: index out of range")
+		case strings.HasPrefix(s, "reflect.Value.Slice"):
+			return runtimeError("runtime error: slice bounds out of range")
+		case strings.Contains(s, "call of nil function"):
+			return nilDereference
+		}
+	}
+	return x
+}
+
+// panicMessage is what Go prints of a panic's value.
+func panicMessage(x any) string {
+	if r, ok := bare(x).(*raised); ok {
+		return r.message()
+	}
+	switch x := mend(x).(type) {
+	case error:
+		return x.Error()
+	case fmt.Stringer:
+		return x.String()
+	case string:
+		return x
+	case nil:
+		return "panic called with nil argument (use GODEBUG=panicnil=1 to disable)"
+	}
+	return fmt.Sprintf("%v", x)
+}

@@ -1,0 +1,169 @@
+package yaegi
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+)
+
+// run is one evaluation.
+type run struct {
+	ctx   context.Context
+	stop  chan struct{} // closed when the cell is to end
+	ended chan struct{} // closed when its goroutine did
+
+	mu      sync.Mutex
+	values  []engine.Value
+	failure *engine.Failure // the first
+	over    bool            // stop is closed
+}
+
+// call runs the cell's function.
+func (e *Engine) call(r *run, f func()) engine.Outcome {
+	go func() {
+		defer close(r.ended)
+		returned := false
+		defer func() {
+			x := recover()
+			frames := e.tracer.take()
+			switch {
+			case x != nil:
+				r.fail(&engine.Failure{Kind: engine.Panic, Message: panicMessage(x), Frames: frames})
+			case !returned:
+				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: frames})
+			}
+		}()
+		f()
+		returned = true
+	}()
+	select {
+	case <-r.ended:
+	case <-r.ctx.Done():
+		r.fail(&engine.Failure{Kind: engine.Interrupt, Message: "interrupted"})
+		e.interrupt(r)
+	case <-r.stop:
+		e.interrupt(r)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure != nil {
+		return engine.Outcome{Failure: r.failure}
+	}
+	return engine.Outcome{Values: r.values}
+}
+
+// fail makes f the cell's failure unless it has one.
+func (r *run) fail(f *engine.Failure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil {
+		r.failure = f
+	}
+}
+
+// halt tells a running cell to end.
+func (r *run) halt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over {
+		r.over = true
+		close(r.stop)
+	}
+}
+
+// interrupt ends the cell's frames, and with them those of the goroutines that
+// are running or waiting on channels.
+//
+// Frames end when they see that the interpreter's run id is not theirs.
+// Channel operations also wait for the done channel: it is never closed,
+// because closures of earlier cells hold it, but sent to until the cell ended.
+func (e *Engine) interrupt(r *run) {
+	r.halt()
+	id := e.reach.runID()
+	e.reach.stop()
+	timeout := time.NewTimer(e.opts.Grace)
+	defer timeout.Stop()
+	for {
+		select {
+		case e.reach.done <- struct{}{}:
+			continue
+		case <-r.ended:
+			e.reach.resume(id)
+			return
+		case <-timeout.C:
+		}
+		break
+	}
+	r.mu.Lock()
+	r.failure = &engine.Failure{Kind: engine.Stuck, Message: "interrupted, but compiled code that the cell called does not return"}
+	r.mu.Unlock()
+	e.mu.Lock()
+	e.stuck = r
+	e.mu.Unlock()
+	go func() {
+		<-r.ended
+		e.mu.Lock()
+		e.reach.resume(id)
+		e.stuck = nil
+		e.mu.Unlock()
+	}()
+}
+
+func (e *Engine) waitForStuck() *engine.Failure {
+	e.mu.Lock()
+	r := e.stuck
+	e.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	select {
+	case <-r.ended:
+		return nil
+	case <-time.After(100 * time.Millisecond):
+		return &engine.Failure{Kind: engine.Stuck, Message: "an interrupted cell still runs"}
+	}
+}
+
+// now is the evaluation that runs, or ran last.
+func (e *Engine) now() *run {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.current == nil {
+		return &run{ctx: context.Background(), stop: make(chan struct{})}
+	}
+	return e.current
+}
+
+func (e *Engine) stopping() <-chan struct{} { return e.now().stop }
+
+// end makes f the failure of the cell and ends the calling goroutine; the cell
+// follows.
+func (e *Engine) end(f *engine.Failure) {
+	r := e.now()
+	r.fail(f)
+	e.goexitNow(r)
+}
+
+func (e *Engine) panicked(x any) *engine.Failure {
+	return &engine.Failure{Kind: engine.Panic, Message: panicMessage(x), Frames: e.tracer.take()}
+}
+
+// goroutinePanicked makes a goroutine's panic the failure of the cell that
+// runs, or says it on standard error when none does.
+func (e *Engine) goroutinePanicked(f *engine.Failure) {
+	f.Message += " [in a goroutine]"
+	r := e.now()
+	select {
+	case <-r.ended:
+		fmt.Fprintln(stderr{}, "panic: "+f.Message)
+		for _, at := range f.Frames {
+			fmt.Fprintf(stderr{}, "\tIn[%d], line %d\n", at.Cell, at.Line)
+		}
+	default:
+		r.fail(f)
+		r.halt()
+	}
+}
