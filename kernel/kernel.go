@@ -55,6 +55,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	defer hub.Close()
 	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Log: opts.Log})
 	if err != nil {
+		close(k.ready) // with no session: messages are dropped
 		return fmt.Errorf("kernel: serve: %w", err)
 	}
 	k.session = session.New(nb, session.Config{
@@ -93,7 +94,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 type front struct {
 	codec   *wire.Codec
 	log     *slog.Logger
-	ready   chan struct{} // closed when session is set
+	ready   chan struct{} // closed when session is set, or will not be
 	session *session.Session
 }
 
@@ -104,13 +105,17 @@ func (k *front) Receive(ch wire.Channel, frames [][]byte) {
 		k.log.Warn("kernel: message dropped", "channel", ch, "err", err)
 		return
 	}
-	<-k.ready // once, for milliseconds, at the start
-	k.session.Handle(ch, m)
+	<-k.ready // for milliseconds, at the start
+	if k.session != nil {
+		k.session.Handle(ch, m)
+	}
 }
 
 func (k *front) Subscribed(topic []byte) {
 	<-k.ready
-	k.session.Subscribed(topic)
+	if k.session != nil {
+		k.session.Subscribed(topic)
+	}
 }
 
 // watchParent ends ctx when the process that started the kernel has died,

@@ -1,14 +1,17 @@
 package kernel_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/branchbook/branchbook/kernel"
 	"github.com/branchbook/branchbook/kernel/kerneltest"
 )
 
@@ -345,6 +348,36 @@ func TestPrintingWithoutEnd(t *testing.T) {
 	r.Reply(&reply)
 	if reply.Status != "ok" {
 		t.Errorf("%+v", reply)
+	}
+}
+
+func TestServeSaysWhatIsInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	const zeroPorts = `{"transport":"tcp","ip":"127.0.0.1","shell_port":0,"control_port":0,"iopub_port":0,"stdin_port":0,"hb_port":0,"key":"k"}`
+	for _, test := range []struct{ name, file, command, want string }{
+		{"no connection file", filepath.Join(dir, "none"), "", "no such file"},
+		{"one that is no JSON", file("broken", "{"), "", "unexpected end of JSON input"},
+		{"a worker that cannot be started", file("good", zeroPorts), "/nonexistent", "/nonexistent"},
+	} {
+		done := make(chan error, 1)
+		go func() {
+			done <- kernel.Serve(context.Background(), test.file, kernel.Options{Command: []string{test.command}})
+		}()
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: error %v, want one with %q", test.name, err, test.want)
+			}
+		case <-time.After(kerneltest.Patience):
+			t.Fatalf("%s: Serve goes on", test.name)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -210,8 +209,7 @@ func (s *server) write(k kind, v any) error {
 type host struct{ s *server }
 
 func (h host) Show(v any, id string, update bool) {
-	bundle := maps.Clone(display.Of(v))
-	show := Show{Op: "display", ID: id, Data: bundle}
+	show := Show{Op: "display", ID: id, Data: display.Of(v)}
 	if update {
 		show.Op = "update"
 	}
