@@ -9,6 +9,9 @@
 // sends a frame. The parent, when a frame arrives, drains both pipes before it
 // reads the frame. And after a show frame the child waits for the parent's
 // acknowledgement, so that what it prints next cannot overtake the display.
+// Between the two pipes themselves the order is that in which they had something
+// to read; lines that alternate between them within a wake-up of the parent, some
+// tens of microseconds, are grouped by stream.
 //
 // The child lives no longer than its parent: it sees the end of the socket, and
 // has a signal sent to it (PR_SET_PDEATHSIG). Then it ends, with all that its

@@ -73,8 +73,8 @@ func (p *Process) read(e ends) {
 }
 
 // reader is the one goroutine that reads a child's three descriptors. It
-// polls them itself: only so can it look at the pipes after it has seen that
-// a frame is there.
+// waits for them itself: only so can it look at the pipes after it has seen
+// that a frame is there.
 type reader struct {
 	p *Process
 	ends
@@ -84,8 +84,13 @@ type reader struct {
 }
 
 func (r *reader) loop() {
-	sock := int32(r.sock.Fd())
-	fds := []unix.PollFd{{Fd: sock, Events: unix.POLLIN}, {Fd: int32(r.out[0]), Events: unix.POLLIN}, {Fd: int32(r.out[1]), Events: unix.POLLIN}}
+	queue, err := r.watch()
+	if err != nil {
+		r.p.opts.Log.Error("worker: watch the worker's output", "err", err)
+		return
+	}
+	defer unix.Close(queue)
+	var events [3]unix.EpollEvent
 	for {
 		timeout := -1
 		if wait := r.p.capture.wait(time.Now()); wait >= 0 {
@@ -94,28 +99,53 @@ func (r *reader) loop() {
 		if r.frames.Buffered() > 0 {
 			timeout = 0
 		}
-		_, err := unix.Poll(fds, timeout)
+		n, err := unix.EpollWait(queue, events[:], timeout)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return
 		}
-		frame := r.frames.Buffered() > 0 || fds[0].Revents != 0
-		for i := range r.out {
-			if frame || fds[i+1].Revents != 0 {
-				if r.drain(i) {
-					fds[i+1].Fd = -1 // closed by the child: no longer polled
-				}
+		frame := r.frames.Buffered() > 0
+		for _, e := range events[:max(n, 0)] { // in the order in which they became ready
+			stream := int(e.Fd)
+			if stream == frameEvent {
+				frame = true
+			} else if r.drain(stream) { // closed by the child
+				unix.EpollCtl(queue, unix.EPOLL_CTL_DEL, r.out[stream], nil)
 			}
+		}
+		if frame { // what was printed before it is in the pipes, seen or not
+			r.drain(0)
+			r.drain(1)
 		}
 		r.p.capture.tick(time.Now())
 		if frame {
 			if err := r.frame(); err != nil {
-				if !errors.Is(err, io.EOF) {
+				if !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
 					r.p.opts.Log.Warn("worker: broken pipe protocol", "err", err)
 				}
 				return
 			}
 		}
 	}
+}
+
+// frameEvent marks the socket's events; the pipes' are marked by their index.
+const frameEvent = len(streamNames)
+
+// watch returns an epoll descriptor, which tells what is ready in the order in
+// which it became so: that keeps a line to stderr before the line to stdout
+// that was printed right after it.
+func (r *reader) watch() (int, error) {
+	queue, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return -1, os.NewSyscallError("epoll_create1", err)
+	}
+	for mark, fd := range []int{r.out[0], r.out[1], int(r.sock.Fd())} {
+		if err := unix.EpollCtl(queue, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(mark)}); err != nil {
+			unix.Close(queue)
+			return -1, os.NewSyscallError("epoll_ctl", err)
+		}
+	}
+	return queue, nil
 }
 
 // drain reads what is in a pipe now, and reports whether it has ended. When

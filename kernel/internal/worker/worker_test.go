@@ -145,6 +145,18 @@ func TestOrderOfOutputAndDisplays(t *testing.T) {
 	}
 }
 
+func TestStderrFirstStaysFirst(t *testing.T) {
+	h := start(t)
+	for n := range 20 { // each a race that the order of reading could lose
+		if _, err := h.run(t, n+1, "error a\nprint b"); err != nil {
+			t.Fatal(err)
+		}
+		if h.all() != "stderr: a\n|stdout: b\n" {
+			t.Errorf("%q", h.all())
+		}
+	}
+}
+
 func TestAllLinesArriveBeforeRunReturns(t *testing.T) {
 	h := start(t)
 	if _, err := h.run(t, 1, "count 100000"); err != nil {
