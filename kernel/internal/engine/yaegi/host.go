@@ -53,15 +53,16 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Unwrap": unwrap,
 		"IsNil":  func(x any) bool { return bare(x) == nil },
 
-		"Print":   func(a ...any) { printAll("", a) },
-		"Println": func(a ...any) { printAll(" ", a); print("\n") },
-		"Signbit": math.Signbit,
-		"Complex": func(re, im float64) complex128 { return complex(re, im) },
-		"Wide":    func(hi, lo int) uint64 { return uint64(hi)<<32 | uint64(lo) },
-		"Rune":    func(s string, i int) (rune, int) { return utf8.DecodeRuneInString(s[i:]) },
-		"Clear":   func(m any) { reflect.ValueOf(m).Clear() },
-		"Error":   func(err error) error { return err },
-		"Text":    func(x any, s func() string) any { return text{bare(x), s} },
+		"Print":     func(a ...any) { printAll("", a) },
+		"Println":   func(a ...any) { printAll(" ", a); print("\n") },
+		"Signbit":   math.Signbit,
+		"Complex":   func(re, im float64) complex128 { return complex(re, im) },
+		"Wide":      func(hi, lo int) uint64 { return uint64(hi)<<32 | uint64(lo) },
+		"Rune":      func(s string, i int) (rune, int) { return utf8.DecodeRuneInString(s[i:]) },
+		"Clear":     func(m any) { reflect.ValueOf(m).Clear() },
+		"Error":     func(err error) error { return err },
+		"MakeError": makeError,
+		"Text":      func(x any, s func() string) any { return text{bare(x), s} },
 	}
 	t := map[string]reflect.Value{"D": reflect.ValueOf((*D)(nil)), "Case": reflect.ValueOf((*Case)(nil))}
 	for name, f := range fs {

@@ -17,8 +17,11 @@ import (
 //	{ k__1 := i; i, xs[k__1] = 2, 99 }
 
 func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
-	if a.Tok != token.ASSIGN || len(a.Lhs) < 2 || len(a.Lhs) != len(a.Rhs) {
+	if a.Tok != token.ASSIGN || len(a.Lhs) != len(a.Rhs) {
 		return "", false
+	}
+	if len(a.Lhs) == 1 {
+		return l.assignInterface(a)
 	}
 	assigned := map[types.Object]bool{}
 	for _, e := range a.Lhs {
@@ -78,6 +81,23 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 		}
 	}
 	return "{ " + pre + l.tuple(ls, l.each(a.Rhs), a.Rhs) + " }", true
+}
+
+// assignInterface renders an assignment to a variable of a compiled interface
+// type, where yaegi stores a literal as it is:
+//
+//	err = E{4}
+//	err = as__1(E{4})
+func (l *lowering) assignInterface(a *ast.AssignStmt) (string, bool) {
+	if isBlank(a.Lhs[0]) {
+		return "", false
+	}
+	s := l.text(a.Rhs[0])
+	c := l.converted(a.Rhs[0], s, l.typeOf(a.Lhs[0]))
+	if c == s {
+		return "", false
+	}
+	return l.text(a.Lhs[0]) + " = " + c, true
 }
 
 // each renders expressions.

@@ -42,7 +42,11 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 	case tv.IsType():
 		t := l.typeOf(c.Fun)
 		if from := l.typeOf(c.Args[0]); types.IsInterface(t) && !types.IsInterface(from) && l.interpreted(from) {
-			return l.asInterface(l.text(c.Args[0]), from, l.typ(t)), true
+			s := l.text(c.Args[0])
+			if v := l.converted(c.Args[0], s, t); v != s {
+				return v, true
+			}
+			return l.asInterface(s, from, l.typ(t)), true
 		}
 		return head(l.text(c.Fun)) + "(" + l.texts(c.Args) + ")", true
 	}
@@ -169,7 +173,14 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 	changed := false
 	for i, a := range c.Args {
 		s := l.text(a)
-		if to := paramType(sig, i, c.Ellipsis.IsValid()); to != nil && foreign {
+		to := paramType(sig, i, c.Ellipsis.IsValid())
+		if to == nil {
+			as = append(as, s)
+			continue
+		}
+		if v := l.converted(a, s, l.subst(to)); v != s {
+			s, changed = v, true
+		} else if foreign {
 			if _, ok := ast.Unparen(a).(*ast.FuncLit); ok {
 				s, changed = l.captured(a, s), true
 			} else if w, ok := l.wrapped(c.Fun, a, s, to); ok {

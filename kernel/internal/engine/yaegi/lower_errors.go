@@ -57,3 +57,53 @@ func (l *lowering) errorsCall(c *ast.CallExpr) (string, bool) {
 	}
 	return "", false
 }
+
+// Conversions to interfaces.
+//
+// yaegi puts literals as they are into variables of compiled interface types,
+// and where a struct becomes an error it keeps its last field instead of the
+// struct, so that err.(E) is false. Structs become errors in the host:
+//
+//	return E{4}
+//	return error__1(E{4})
+//
+//	func error__1(x E) error { return host.MakeError(x, func() string { return x.Error() }, nil, nil) }
+
+// converted renders an operand, which is s already, that becomes a value of
+// type to.
+func (l *lowering) converted(e ast.Expr, s string, to types.Type) string {
+	from := l.typeOf(e)
+	i, ok := to.Underlying().(*types.Interface)
+	if !ok || i.NumMethods() == 0 || !l.compiled(to) || types.IsInterface(from) || !l.interpreted(from) {
+		return s
+	}
+	if _, ok := from.Underlying().(*types.Struct); ok && types.Identical(i, errorType) {
+		return l.makeError(from) + "(" + s + ")"
+	}
+	return l.asInterface(s, from, l.typ(to))
+}
+
+// methodTypes are the signatures that package errors looks for.
+var methodTypes = map[string]*types.Signature{
+	"Unwrap": types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(errorVar), false),
+	"Is":     types.NewSignatureType(nil, nil, nil, types.NewTuple(errorVar), types.NewTuple(types.NewVar(0, nil, "", types.Typ[types.Bool])), false),
+}
+
+var errorVar = types.NewVar(0, nil, "", types.Universe.Lookup("error").Type())
+
+// makeError is the function that makes an error of a struct type.
+func (l *lowering) makeError(t types.Type) string {
+	ts := l.typ(t)
+	set := types.NewMethodSet(t)
+	closure := func(name, sig, call string) string {
+		m := set.Lookup(nil, name)
+		if m == nil || !types.Identical(m.Type().Underlying(), methodTypes[name]) {
+			return "nil"
+		}
+		return sig + " { return x." + call + " }"
+	}
+	return l.helper("error", ts, func(n string) string {
+		return "func " + n + "(x " + ts + ") error { return " + host("MakeError") + "(x, func() string { return x.Error() }, " +
+			closure("Unwrap", "func() error", "Unwrap()") + ", " + closure("Is", "func(target error) bool", "Is(target)") + ") }"
+	})
+}

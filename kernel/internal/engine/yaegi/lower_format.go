@@ -43,6 +43,9 @@ func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
 	if l.interpreted(t) {
 		switch {
 		case types.Implements(t, errorType):
+			if _, ok := t.Underlying().(*types.Struct); ok {
+				return l.makeError(t) + "(" + s + ")", true
+			}
 			return host("Error") + "(" + l.asInterface(s, t, "error") + ")", true
 		case types.Implements(t, stringerType):
 			ts := l.typ(t)

@@ -151,6 +151,8 @@ func (l *lowering) results(n *ast.ReturnStmt, fn *frame) (pre string, r []string
 			v := l.fresh("r")
 			pre += v + " := " + s + "; "
 			s = v
+		} else if len(n.Results) == fn.sig.Results().Len() {
+			s = l.converted(e, s, l.subst(fn.sig.Results().At(i).Type()))
 		}
 		r = append(r, s)
 	}

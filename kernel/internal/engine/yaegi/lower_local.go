@@ -90,7 +90,13 @@ func (l *lowering) localVar(g *ast.GenDecl) string {
 			b.WriteString(" " + l.text(v.Type))
 		}
 		if len(v.Values) > 0 {
-			b.WriteString(" = " + l.texts(v.Values))
+			vs := l.each(v.Values)
+			if v.Type != nil && len(vs) == len(names) {
+				for i, e := range v.Values {
+					vs[i] = l.converted(e, vs[i], l.typeOf(v.Type))
+				}
+			}
+			b.WriteString(" = " + strings.Join(vs, ", "))
 		}
 		for _, n := range names {
 			if n := unmarked(n); n != "_" {

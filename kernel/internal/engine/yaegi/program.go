@@ -100,7 +100,7 @@ func (l *lowering) cellFunc(c *cell.Cell, inits []*ast.FuncDecl, p *program) []*
 				ls = append(ls, l.ref(v))
 			}
 		}
-		first.WriteString(mark(l.src.off(in.Rhs.Pos()), 0) + strings.Join(ls, ", ") + " = " + l.text(in.Rhs) + "\n")
+		first.WriteString(mark(l.src.off(in.Rhs.Pos()), 0) + strings.Join(ls, ", ") + " = " + l.initial(in) + "\n")
 	}
 	for i, f := range inits {
 		fn := "init__" + strconv.Itoa(i+1)
@@ -168,4 +168,12 @@ func (p *program) commit() {
 		f()
 	}
 	p.draft.commit(p.live)
+}
+
+// initial renders the value of package variables.
+func (l *lowering) initial(in *types.Initializer) string {
+	if len(in.Lhs) == 1 && in.Lhs[0].Name() != "_" {
+		return l.converted(in.Rhs, l.text(in.Rhs), in.Lhs[0].Type())
+	}
+	return l.text(in.Rhs)
 }

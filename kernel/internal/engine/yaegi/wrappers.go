@@ -54,6 +54,29 @@ type stringerBundle struct {
 func (w stringerBundle) String() string             { return w.WString() }
 func (w stringerBundle) MIMEBundle() map[string]any { return callBundle(w.WMIMEBundle) }
 
+// boxed is an error of an interpreted struct type.
+type boxed struct {
+	IValue any
+	err    func() string
+	unwrap func() error
+	is     func(error) bool
+}
+
+func makeError(x any, err func() string, unwrap func() error, is func(error) bool) error {
+	return boxed{x, err, unwrap, is}
+}
+
+func (b boxed) Error() string { return b.err() }
+
+func (b boxed) Unwrap() error {
+	if b.unwrap == nil {
+		return nil
+	}
+	return b.unwrap()
+}
+
+func (b boxed) Is(target error) bool { return b.is != nil && b.is(target) }
+
 func callUnwrap(f any) error {
 	switch f := f.(type) {
 	case func() error:
