@@ -61,6 +61,7 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Rune":      func(s string, i int) (rune, int) { return utf8.DecodeRuneInString(s[i:]) },
 		"Clear":     func(m any) { reflect.ValueOf(m).Clear() },
 		"Error":     func(err error) error { return err },
+		"ErrorText": func(x any, err error) any { return errorText{bare(x), err} },
 		"MakeError": makeError,
 		"Text":      func(x any, s func() string) any { return text{bare(x), s} },
 	}

@@ -25,13 +25,14 @@ type lowering struct {
 	localNames map[*types.TypeName]string       // local types that were moved to the package
 	keys       bool                             // typ writes what identifies a type, not its text
 
-	stack  []*frame
-	label  map[ast.Stmt]string
-	esc    map[types.Object]bool
-	direct map[*ast.FuncLit]string
-	called map[ast.Expr]bool // functions that stand in a call
-	show   *cell.Cell        // set while its body is lowered
-	n      int               // for new local names; starts again with every declaration
+	stack   []*frame
+	label   map[ast.Stmt]string
+	esc     map[types.Object]bool
+	direct  map[*ast.FuncLit]string
+	called  map[ast.Expr]bool       // functions that stand in a call
+	becomes map[ast.Expr]types.Type // operands to be converted
+	show    *cell.Cell              // set while its body is lowered
+	n       int                     // for new local names; starts again with every declaration
 
 	imports map[string]string
 	taken   map[string]bool
@@ -160,10 +161,20 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 			return l.showStmt(n.X), true
 		}
 		return l.panicStmt(n)
+	case *ast.SendStmt:
+		if ch, ok := l.typeOf(n.Chan).Underlying().(*types.Chan); ok {
+			l.becomes[n.Value] = ch.Elem()
+		}
+	case *ast.CompositeLit:
+		l.elements(n)
 	}
 	e, ok := n.(ast.Expr)
 	if !ok {
 		return "", false
+	}
+	if to := l.becomes[e]; to != nil {
+		delete(l.becomes, e)
+		return l.converted(e, l.text(e), to), true
 	}
 	if s, ok := l.fold(e); ok {
 		return s, true
@@ -195,6 +206,6 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 func (l *lowering) begin(n ast.Node) {
 	l.n, l.stack = 0, nil
 	l.label, l.esc, l.direct = map[ast.Stmt]string{}, map[types.Object]bool{}, map[*ast.FuncLit]string{}
-	l.called = map[ast.Expr]bool{}
+	l.called, l.becomes = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}
 	l.findEscapes(n)
 }

@@ -3,6 +3,7 @@ package yaegi
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 )
 
 // errors.Is and errors.As.
@@ -41,7 +42,11 @@ func (l *lowering) errorsCall(c *ast.CallExpr) (string, bool) {
 				"if " + host("Is") + "(err, target) { return true }; " +
 				unwrapping(n+"(err, target)")
 		})
-		return h + "(" + l.texts(c.Args) + ")", true
+		var as []string
+		for _, a := range c.Args {
+			as = append(as, l.converted(a, l.text(a), errorVar.Type()))
+		}
+		return h + "(" + strings.Join(as, ", ") + ")", true
 	case "As":
 		p, ok := l.typeOf(c.Args[1]).Underlying().(*types.Pointer)
 		if !ok {
@@ -53,7 +58,7 @@ func (l *lowering) errorsCall(c *ast.CallExpr) (string, bool) {
 				"if v, ok := err.(" + t + "); ok { *target = v; return true }; " +
 				unwrapping(n+"(err, target)")
 		})
-		return h + "(" + l.texts(c.Args) + ")", true
+		return h + "(" + l.converted(c.Args[0], l.text(c.Args[0]), errorVar.Type()) + ", " + l.text(c.Args[1]) + ")", true
 	}
 	return "", false
 }
@@ -81,6 +86,42 @@ func (l *lowering) converted(e ast.Expr, s string, to types.Type) string {
 		return l.makeError(from) + "(" + s + ")"
 	}
 	return l.asInterface(s, from, l.typ(to))
+}
+
+// elements notes the conversions of a literal's elements.
+func (l *lowering) elements(c *ast.CompositeLit) {
+	var elem types.Type
+	var fields *types.Struct
+	switch u := deref(l.typeOf(c)).Underlying().(type) {
+	case *types.Slice:
+		elem = u.Elem()
+	case *types.Array:
+		elem = u.Elem()
+	case *types.Map:
+		elem = u.Elem()
+	case *types.Struct:
+		fields = u
+	}
+	for i, e := range c.Elts {
+		to := elem
+		if fields != nil && i < fields.NumFields() {
+			to = fields.Field(i).Type()
+		}
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			e = kv.Value
+			if id, ok := kv.Key.(*ast.Ident); ok && fields != nil {
+				if f, ok := l.src.info.Uses[id].(*types.Var); ok {
+					to = l.subst(f.Type())
+				}
+			}
+		}
+		if lit, ok := e.(*ast.CompositeLit); ok && lit.Type == nil {
+			continue // its type is the element's
+		}
+		if to != nil && types.IsInterface(to) {
+			l.becomes[e] = to
+		}
+	}
 }
 
 // methodTypes are the signatures that package errors looks for.

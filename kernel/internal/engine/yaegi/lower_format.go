@@ -43,10 +43,17 @@ func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
 	if l.interpreted(t) {
 		switch {
 		case types.Implements(t, errorType):
-			if _, ok := t.Underlying().(*types.Struct); ok {
-				return l.makeError(t) + "(" + s + ")", true
+			if types.IsInterface(t) {
+				return host("Error") + "(" + s + ")", true
 			}
-			return host("Error") + "(" + l.asInterface(s, t, "error") + ")", true
+			ts := l.typ(t)
+			return l.helper("text", ts, func(n string) string {
+				e := l.asInterface("x", t, "error")
+				if _, ok := t.Underlying().(*types.Struct); ok {
+					e = l.makeError(t) + "(x)"
+				}
+				return "func " + n + "(x " + ts + ") interface{} { return " + host("ErrorText") + "(x, " + e + ") }"
+			}) + "(" + s + ")", true
 		case types.Implements(t, stringerType):
 			ts := l.typ(t)
 			return l.helper("text", ts, func(n string) string {

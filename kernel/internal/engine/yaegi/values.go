@@ -61,6 +61,16 @@ func (t text) Format(f fmt.State, verb rune) {
 
 func (t text) String() string { return t.s() }
 
+// errorText is an interpreted error in a call that formats it.
+type errorText struct {
+	IValue any
+	err    error
+}
+
+func (t errorText) Error() string                 { return t.err.Error() }
+func (t errorText) Unwrap() error                 { return t.err }
+func (t errorText) Format(f fmt.State, verb rune) { text{t.IValue, t.err.Error}.Format(f, verb) }
+
 // isMethod asks a compiled error's Is method.
 func isMethod(err, target error) bool {
 	x, ok := err.(interface{ Is(error) bool })
