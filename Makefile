@@ -68,7 +68,7 @@ test: check test-pure test-native test-race test-baseline test-frontends ## run 
 .PHONY: check
 check: env $(VENV)/.test ## check format, vet, staticcheck, go.mod, Dockerfiles
 	$(call say,Checking the sources)
-	@files="$$(gofmt -s -l cmd kernel lib)"; \
+	@files="$$(gofmt -s -l $$(grep -rL --include='*.go' '^// Code generated ' cmd kernel lib))"; \
 	    if [ -n "$$files" ]; then printf 'Not formatted:\n%s\nRun: gofmt -s -w cmd kernel lib\n' "$$files" >&2; exit 1; fi
 	go mod tidy -diff
 	go vet ./...
@@ -115,7 +115,7 @@ generate: env ## write the generated files again
 .PHONY: pins
 pins: ## renew requirements/constraints.txt
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	    python3 -m venv "$$dir"; "$$dir/bin/pip" install -q -r requirements/test.txt; \
+	    /usr/bin/python3 -m venv "$$dir"; "$$dir/bin/pip" install -q -r requirements/test.txt; \
 	    { sed -n '/^#/p' requirements/constraints.txt; "$$dir/bin/pip" freeze --exclude pip --exclude setuptools; } > "$$dir/pins"; \
 	    cp "$$dir/pins" requirements/constraints.txt
 
