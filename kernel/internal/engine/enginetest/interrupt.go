@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 // testInterrupt interrupts cells that would never end.
 func testInterrupt(t *testing.T, open func() (engine.Engine, error)) {
+	t.Run("a call that does not return", func(t *testing.T) { testStuck(t, open) })
 	cells := []struct{ what, source string }{
 		{"an empty loop", "for {}"},
 		{"a loop that counts", "for { x++ }"},
@@ -54,5 +56,43 @@ func testInterrupt(t *testing.T, open func() (engine.Engine, error)) {
 			run("x = 5\nadd()", "= int  6")
 			run("go func() { ch <- 7 }()\n<-ch", "= int  7")
 		})
+	}
+}
+
+// testStuck interrupts a cell in compiled code that does not end: Run returns
+// and says so, and cells run again once it ended.
+func testStuck(t *testing.T, open func() (engine.Engine, error)) {
+	nb := Open(t, open)
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	stdin := os.Stdin
+	os.Stdin = in
+	defer func() { os.Stdin = stdin }()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, o, err := nb.Run(ctx, "x := 1\nb := make([]byte, 1)\nos.Stdin.Read(b)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Failure == nil || o.Failure.Kind != engine.Stuck || time.Since(start) > 3*time.Second {
+		t.Fatalf("got %+v after %v, want it stuck", o.Failure, time.Since(start))
+	}
+	if _, o, _ := nb.Run(context.Background(), "x"); o.Failure == nil || o.Failure.Kind != engine.Stuck {
+		t.Errorf("a cell ran beside the stuck one: %+v", o)
+	}
+	out.Write([]byte("."))
+	out.Close()
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		_, o, err := nb.Run(context.Background(), "x")
+		if err == nil && o.Failure == nil && len(o.Values) == 1 && o.Values[0].Any == 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no cell runs after the stuck one ended: %+v, %v", o.Failure, err)
+		}
 	}
 }

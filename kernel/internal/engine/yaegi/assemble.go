@@ -35,11 +35,18 @@ func (p *piece) origin() *origin {
 	pos := p.src.fset.Position(p.pos)
 	o := &origin{cell: p.src.cell, line: pos.Line}
 	if p.src.cell != none {
-		if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(pos.Filename, "In["), "]")); err == nil {
+		if n, ok := cellNumber(pos.Filename); ok {
 			o.cell = n
 		}
 	}
 	return o
+}
+
+// cellNumber reads the name of a cell in positions, "In[3]".
+func cellNumber(file string) (int, bool) {
+	s, ok := strings.CutPrefix(strings.TrimSuffix(file, "]"), "In[")
+	n, err := strconv.Atoi(s)
+	return n, ok && err == nil
 }
 
 // relative is the text with marks that do not change when it moves as a whole.

@@ -10,6 +10,20 @@
 //	if out.Failure != nil { ... }
 //
 // What it never does: checking (package cell does), or printing.
+//
+// # Limits
+//
+// What yaegi cannot compile is a failure of kind Unsupported that names the
+// place; nothing ran then. What it runs in another way than Go:
+//   - A named type without methods that is no struct is its underlying type in
+//     an interface: any(Celsius(1)).(float64) succeeds. Structs without fields
+//     are one type.
+//   - A nil pointer in an interface equals nil.
+//   - Reflection, %T and %+v show shapes instead of names. Methods of a type
+//     are seen by compiled code where its static type is at hand: not in
+//     nested fields, nor in a variable of type any.
+//   - An interrupt also ends goroutines of earlier cells that are running at
+//     that moment, and does not run deferred calls of the interrupted cell.
 package yaegi
 
 import (
@@ -17,7 +31,6 @@ import (
 	"errors"
 	"go/types"
 	"io"
-	"reflect"
 	"sync"
 	"time"
 
@@ -51,9 +64,10 @@ type Engine struct {
 	file   int             // for file names
 	entry  func()          // of the program that was executed last
 
+	stuck *run // of an interrupt that did not end the cell
+
 	mu      sync.Mutex
 	current *run
-	stuck   *run // of an interrupt that did not end the cell
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -103,7 +117,7 @@ func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
 	}
 	p, err := lowerCell(e.nb, e.lib, c)
 	if err != nil {
-		return engine.Outcome{Failure: unsupportedFailure(c, err)}
+		return engine.Outcome{Failure: unsupportedFailure(err)}
 	}
 	r := &run{ctx: ctx, stop: make(chan struct{}), ended: make(chan struct{})}
 	e.mu.Lock()
@@ -112,7 +126,7 @@ func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
 	e.entry = nil
 	if err := e.load(p); err != nil {
 		close(r.ended)
-		return engine.Outcome{Failure: unsupportedFailure(c, err)}
+		return engine.Outcome{Failure: unsupportedFailure(err)}
 	}
 	if e.entry == nil {
 		close(r.ended)
@@ -126,17 +140,17 @@ func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
 	return out
 }
 
-func unsupportedFailure(c *cell.Cell, err error) *engine.Failure {
+func unsupportedFailure(err error) *engine.Failure {
 	f := &engine.Failure{Kind: engine.Unsupported, Message: err.Error()}
 	var u *unsupported
-	if errors.As(err, &u) && u.pos.Line > 0 {
-		f.Frames = []engine.Frame{{Cell: c.N, Line: u.pos.Line, Col: u.pos.Column}}
+	if errors.As(err, &u) {
 		f.Message = "cannot run this: " + u.msg
+		if n, ok := cellNumber(u.pos.Filename); ok {
+			f.Frames = []engine.Frame{{Cell: n, Line: u.pos.Line, Col: u.pos.Column}}
+		}
 	}
 	return f
 }
-
-var _ = reflect.TypeOf
 
 // Lowered returns the text that c is lowered to, for tests and for curious
 // people.

@@ -3,6 +3,7 @@ package yaegi
 import (
 	"fmt"
 	"go/parser"
+	"go/token"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -67,7 +68,7 @@ func (e *Engine) load(p *program) error {
 // use gives the interpreter the table of a package, and those of the packages
 // that it imports: they hold the wrappers for interface types in its API.
 func (e *Engine) use(path string) error {
-	if e.used[path] || path == "unsafe" {
+	if e.used[path] {
 		return nil
 	}
 	t := symbols.Table(path)
@@ -106,7 +107,7 @@ func (p *program) explain(err error, file string) error {
 		if n, _ := fmt.Sscanf(rest, "%d:%d:", &line, &col); n == 2 {
 			u.msg = cleanNames(strings.TrimSpace(rest[strings.Index(rest, " ")+1:]))
 			if sp := p.spot(offset(p.text, line, col)); sp != nil {
-				u.pos.Line, u.pos.Column = sp.at.line+sp.line, sp.col
+				u.pos = token.Position{Filename: "In[" + strconv.Itoa(sp.at.cell) + "]", Line: sp.at.line + sp.line, Column: sp.col}
 			}
 		}
 	}

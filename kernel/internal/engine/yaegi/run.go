@@ -14,6 +14,7 @@ type run struct {
 	ctx   context.Context
 	stop  chan struct{} // closed when the cell is to end
 	ended chan struct{} // closed when its goroutine did
+	free  chan struct{} // of a stuck one: closed when cells can run again
 
 	mu      sync.Mutex
 	values  []engine.Value
@@ -100,27 +101,23 @@ func (e *Engine) interrupt(r *run) {
 	r.mu.Lock()
 	r.failure = &engine.Failure{Kind: engine.Stuck, Message: "interrupted, but compiled code that the cell called does not return"}
 	r.mu.Unlock()
-	e.mu.Lock()
+	r.free = make(chan struct{})
 	e.stuck = r
-	e.mu.Unlock()
 	go func() {
 		<-r.ended
-		e.mu.Lock()
 		e.reach.resume(id)
-		e.stuck = nil
-		e.mu.Unlock()
+		close(r.free)
 	}()
 }
 
+// waitForStuck returns the failure of a Run while an interrupted cell goes on.
 func (e *Engine) waitForStuck() *engine.Failure {
-	e.mu.Lock()
-	r := e.stuck
-	e.mu.Unlock()
-	if r == nil {
+	if e.stuck == nil {
 		return nil
 	}
 	select {
-	case <-r.ended:
+	case <-e.stuck.free:
+		e.stuck = nil
 		return nil
 	case <-time.After(100 * time.Millisecond):
 		return &engine.Failure{Kind: engine.Stuck, Message: "an interrupted cell still runs"}

@@ -194,6 +194,9 @@ func (t *tracer) note(at *spot, born uint64) {
 	n := t.notes.Add(1)
 	tr := t.traces[g]
 	if tr == nil || born >= tr.first {
+		if len(t.traces) > 1000 { // of panics that compiled code recovered
+			clear(t.traces)
+		}
 		tr = &trace{first: n}
 		t.traces[g] = tr
 	}
