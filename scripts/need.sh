@@ -37,6 +37,10 @@ build)
   want "g++" compiles g++ c++
   want "pkg-config libzmq3-dev" pkg-config --exists libzmq
   want "python3" command -v python3
+  if command -v python3 >/dev/null && ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    echo "need.sh: $(python3 --version) is too old, want 3.11 or later first in PATH." >&2
+    exit 1
+  fi
   want "python3-venv" python3 -c 'import venv, ensurepip'
   ;;
 browser)
