@@ -36,8 +36,9 @@ const maxStack = 256 << 20
 // cell runs; the caller ends the process.
 func Serve(open func() (Scope, engine.Engine, error)) error {
 	// An interrupt comes as a frame. A signal is for the parent, whatever
-	// process group it was sent to.
-	signal.Ignore(syscall.SIGINT)
+	// process group it was sent to. It is caught, not ignored: what cells start
+	// would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	os.Unsetenv("GOTRACEBACK") // was for us, not for what cells start
 	debug.SetMaxStack(maxStack)
 	sock := os.NewFile(socketFD, "parent")
