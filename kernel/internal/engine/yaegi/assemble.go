@@ -2,6 +2,7 @@ package yaegi
 
 import (
 	"go/token"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,12 +96,7 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 	}
 	var b strings.Builder
 	b.WriteString("package main\n")
-	var paths []string
-	for path := range l.imports {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(l.imports)) {
 		b.WriteString("import " + l.imports[path] + " " + strconv.Quote(path) + "\n")
 	}
 	b.WriteString("import " + hostPackage + " \"" + hostPackage + "\"\n")

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,6 +189,12 @@ func (l *lowering) declaration(d *decl) {
 	var b strings.Builder
 	for _, p := range d.pieces {
 		b.WriteString(p.relative() + "\n")
+	}
+	// the same name can be another package in another cell
+	for _, path := range slices.Sorted(maps.Keys(l.imports)) {
+		if strings.Contains(b.String(), l.imports[path]+".") {
+			b.WriteString(path + "\n")
+		}
 	}
 	d.key = b.String()
 }

@@ -3,6 +3,7 @@ package yaegi
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	// it: until nothing changes.
 	for again := true; again && l.err == nil; {
 		again = false
-		l.instances, l.used = map[string]*name{}, cloneCounts(nb.used)
+		l.instances, l.used = map[string]*name{}, maps.Clone(nb.used)
 		l.imports, l.taken, l.pieces, l.queue = map[string]string{}, map[string]bool{}, nil, nil
 		for _, d := range decls {
 			l.declaration(d)
@@ -72,14 +73,6 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	}
 	p.assemble(l, pieces)
 	return p, nil
-}
-
-func cloneCounts(m map[string]int) map[string]int {
-	r := map[string]int{}
-	for k, v := range m {
-		r[k] = v
-	}
-	return r
 }
 
 // cellFunc renders the function that runs the cell.
