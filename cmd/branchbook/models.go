@@ -95,7 +95,7 @@ metadata. A model of the catalogue must be here.`,
 			if context < 1 {
 				return &usageError{cmd.CommandPath(), fmt.Errorf("--context is %d, want at least 1", context)}
 			}
-			path := args[0]
+			var path string
 			if entry, cached, here, err := catalog.Locate(args[0], catalog.Options{}); err == nil {
 				if !here {
 					return fmt.Errorf("%s is not here: branchbook models get %s", entry.Name, entry.Name)
