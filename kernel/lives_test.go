@@ -53,6 +53,25 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+func TestCompiledCodeThatDoesNotReturnIsEnded(t *testing.T) {
+	k := start(t)
+	run(k, 1, "x := 1")
+	run(k, 2, `l := must(net.Listen("tcp", "127.0.0.1:0"))`)
+	r := begin(k, 3, "l.Accept()")
+	began := time.Now()
+	k.Interrupt()
+	f := r.Error()
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("ended after %v", took)
+	}
+	if f.EName != "WorkerDied" || !strings.Contains(f.EValue, "did not stop") || !strings.Contains(f.Text(), "are gone") {
+		t.Errorf("the user is told:\n%s", f.Text())
+	}
+	r.ReplyError(3)
+	r.Idle()
+	run(k, 4, "x := 2")
+}
+
 func TestAnInterruptIsAnError(t *testing.T) {
 	k := start(t)
 	r := begin(k, 1, "for {}")

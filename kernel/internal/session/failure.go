@@ -98,7 +98,7 @@ func deathFailure(d *worker.Death, again []int) failure {
 	value := "the process that runs cells ended: " + d.Cause
 	switch {
 	case d.Unending:
-		value = "the cell did not stop within 2 s of the interrupt, so its process was ended"
+		value = "the cell did not stop when interrupted: it is in compiled code that does not return. So its process was ended"
 	case d.Detail != "":
 		value = "the process that runs cells ended: " + d.Detail
 	case d.Cause == syscall.SIGKILL.String():
