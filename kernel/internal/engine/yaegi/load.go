@@ -61,6 +61,13 @@ func (e *Engine) load(p *program) error {
 			e.reach.become(earlier, latest)
 		}
 	}
+	for _, r := range p.replaced {
+		latest := e.reach.funcNode(r[1].current)
+		r[1].nodes = append(r[0].nodes, e.reach.funcNode(r[0].current))
+		for _, earlier := range r[1].nodes {
+			e.reach.become(earlier, latest)
+		}
+	}
 	p.commit()
 	return nil
 }

@@ -17,8 +17,9 @@ import (
 // them; text and cut apply them through the tree.
 type lowering struct {
 	*draft
-	std *library
-	src *source
+	std  *library
+	src  *source
+	cell *cell.Cell
 
 	env        env
 	locals     map[*types.TypeName]*types.Named // local types of the instance
@@ -188,6 +189,8 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		return l.typeAssert(n)
 	case *ast.UnaryExpr:
 		return l.address(n)
+	case *ast.StarExpr:
+		return l.zero(n)
 	case *ast.IndexExpr:
 		return l.explicit(n, n.X)
 	case *ast.IndexListExpr:

@@ -130,6 +130,29 @@ func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
 	return "", false
 }
 
+// zero renders *new(T), by which cells make variables zero. yaegi's has no
+// value where T is an interpreted interface:
+//
+//	*new(Shape)
+//	zero__1()
+func (l *lowering) zero(e *ast.StarExpr) (string, bool) {
+	c, ok := ast.Unparen(e.X).(*ast.CallExpr)
+	if !ok || !l.src.info.Types[c.Fun].IsBuiltin() {
+		return "", false
+	}
+	if id, ok := ast.Unparen(c.Fun).(*ast.Ident); !ok || id.Name != "new" {
+		return "", false
+	}
+	t := l.typeOf(e)
+	if !types.IsInterface(t) || l.compiled(t) || !l.src.info.Types[c.Args[0]].IsType() {
+		return "", false
+	}
+	ts := l.typ(t)
+	return l.helper("zero", ts, func(n string) string {
+		return "func " + n + "() " + ts + " { var x " + ts + "; return x }"
+	}) + "()", true
+}
+
 func (l *lowering) clear(c *ast.CallExpr) string {
 	t := l.typeOf(c.Args[0])
 	ts := l.typ(t)

@@ -3,6 +3,8 @@ package yaegi
 import (
 	"go/ast"
 	"go/types"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -93,7 +95,7 @@ func (l *lowering) instance(o types.Object, args []types.Type) string {
 		k = typeName
 	}
 	n := l.add(o.Name(), k)
-	n.current = l.numbered(o.Name())
+	n.current, n.of, n.args = l.numbered(o.Name()), l.of(o), args
 	l.instances[key] = n
 	if len(l.instances) > maxInstances {
 		l.fail(nil, "generic %s: its instances need ever more instances", o.Name())
@@ -140,6 +142,23 @@ func (l *lowering) lowerInstances() {
 			l.instanceType(in)
 		}
 		l.src, l.env, l.locals = src, env, locals
+	}
+}
+
+// replaceInstances makes instances of a generic function that is declared
+// again for all type arguments that the earlier one has: callers of those are
+// to call the new ones.
+func (l *lowering) replaceInstances(d *decl, p *program) {
+	if d.kind != genericName || d.fn == nil || !d.fresh || d.prev == nil || l.cell.Replaces[d.obj] == nil {
+		return
+	}
+	byID := func(a, b *name) int { return a.id - b.id }
+	for _, n := range slices.SortedFunc(maps.Values(l.notebook.instances), byID) {
+		if n.of == d.prev {
+			ref := l.instance(d.obj, n.args)
+			id, _ := strconv.Atoi(strings.Trim(ref, string(nameOpen)+string(nameClose)))
+			p.replaced = append(p.replaced, [2]*name{n, l.byID(id)})
+		}
 	}
 }
 

@@ -56,8 +56,9 @@ func (l *lowering) showStmt(x ast.Expr) string {
 			how = "ShowError"
 		}
 		fmt.Fprintf(&b, "%s(%d, %s, %s); ", host(how), i, quote(types.TypeString(t, cell.Qualify)), v)
-		if types.IsInterface(t) {
-			continue // the host finds the methods of what is in it
+		guard, end := "", ""
+		if types.IsInterface(t) { // the host finds what compiled values have
+			guard, end = "if "+v+" != nil { ", "}; "
 		}
 		if !l.interpreted(t) {
 			if f, ok := l.formatted(t, v, 0); ok {
@@ -68,10 +69,10 @@ func (l *lowering) showStmt(x ast.Expr) string {
 		set := types.NewMethodSet(t)
 		for _, m := range displayMethods {
 			s := set.Lookup(nil, m.name)
-			if s == nil || types.TypeString(s.Type(), nil) != displaySignatures[m.name] {
+			if s == nil || how == "ShowError" && m.name == "Error" || types.TypeString(s.Type(), nil) != displaySignatures[m.name] {
 				continue
 			}
-			fmt.Fprintf(&b, "%s(%d, %s { return %s.%s() }); ", host(m.host), i, strings.Replace(displaySignatures[m.name], "any", "interface{}", 1), v, m.name)
+			fmt.Fprintf(&b, guard+"%s(%d, %s { return %s.%s() }); "+end, host(m.host), i, strings.Replace(displaySignatures[m.name], "any", "interface{}", 1), v, m.name)
 		}
 	}
 	b.WriteString("}")

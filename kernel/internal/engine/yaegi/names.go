@@ -37,6 +37,8 @@ type name struct {
 	sig     string           // of functions, the lowered signature
 	at      []*origin        // of its declarations' positions
 	generic *generic         // its syntax
+	of      *name            // of an instance, what it is one of, and
+	args    []types.Type     // its type arguments
 	nodes   []unsafe.Pointer // of earlier definitions of a function, which callers hold
 }
 

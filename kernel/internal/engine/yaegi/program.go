@@ -16,6 +16,7 @@ type program struct {
 	run          string            // the function that runs the cell; empty if there is nothing to run
 	places       []place           // by offset in text
 	renames      [][2]string       // in the interpreter's scope, before compilation
+	replaced     [][2]*name        // instances of generic functions, and the new ones
 	patches      []*name           // functions of earlier cells that get a new body
 	removes      []string          // names that are declared again
 	declare      []string          // all names that text declares
@@ -28,7 +29,7 @@ type program struct {
 // lowerCell lowers a checked cell for a notebook, which it only reads.
 func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	src := &source{cell: c.N, text: blankComments(c.Text), fset: c.Fset, file: c.File, pkg: c.Pkg, info: c.Info}
-	l := &lowering{draft: nb.draft(), std: lib, src: src, localNames: map[*types.TypeName]string{}}
+	l := &lowering{draft: nb.draft(), std: lib, src: src, cell: c, localNames: map[*types.TypeName]string{}}
 	decls, inits := l.declarations(c)
 	for _, d := range decls {
 		d.prev = nb.live[d.base]
@@ -64,6 +65,9 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	var pieces []*piece
 	for _, d := range decls {
 		pieces = append(pieces, p.declares(l, d)...)
+	}
+	for _, d := range decls {
+		l.replaceInstances(d, p)
 	}
 	pieces = append(pieces, l.cellFunc(c, inits, p)...)
 	l.lowerInstances()
