@@ -146,8 +146,10 @@ func TestClosedModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Close() != nil || m.Close() != nil {
-		t.Error("Close is not idempotent")
+	for range 2 {
+		if err := m.Close(); err != nil {
+			t.Errorf("Close is not idempotent: %v", err)
+		}
 	}
 	if _, err := m.Tokenize("a", llm.TokenizeOptions{}); !errors.Is(err, llm.ErrClosed) {
 		t.Errorf("Tokenize after Close: %v", err)

@@ -26,7 +26,6 @@ type Model struct {
 	cells  pool
 	tips   []int32 // by branch: its last cell, empty for none, or closed
 	free   []llm.Branch
-	open   int
 	seen   []int // by branch: the Extend call that named it last
 	calls  int
 	spent  time.Duration
