@@ -26,7 +26,8 @@ type reach struct {
 	nodeType                                                                reflect.Type
 	child, pos, kind, action, gen, exec, findex, level, rval, sym, typ, val uintptr
 	frameData, frameRoot, frameAnc                                          uintptr
-	kindType, symType, actionType, typType                                  reflect.Type
+	kindType, symType, actionType, typType, frameType                       reflect.Type
+	frameFields                                                             []int // all but the lock
 	kinds                                                                   map[int]string
 }
 
@@ -68,6 +69,12 @@ func newReach(i *interp.Interpreter) (*reach, error) {
 	frame := field("frame", nil)
 	if !frame.IsValid() {
 		return nil, fmt.Errorf("yaegi: look into the interpreter: no frame")
+	}
+	r.frameType = frame.Type().Elem()
+	for i := range r.frameType.NumField() {
+		if r.frameType.Field(i).Name != "mutex" {
+			r.frameFields = append(r.frameFields, i)
+		}
 	}
 	for name, at := range map[string]*uintptr{"data": &r.frameData, "root": &r.frameRoot, "anc": &r.frameAnc} {
 		f, ok := frame.Type().Elem().FieldByName(name)

@@ -159,3 +159,36 @@ func (r *reach) maybe(x any, name string) bool {
 	}
 	return have == name
 }
+
+// separate makes function literal n safe for goroutines. yaegi's closures put
+// the value back that their slot in the defining frame had before, each time
+// they end, which may be just when the frame's own goroutine has put another
+// closure there. The literal is evaluated in a copy of the frame, whose
+// variables are the same.
+func (r *reach) separate(n unsafe.Pointer) {
+	at := *(*int)(unsafe.Add(n, r.findex))
+	if at < 0 || *(*int)(unsafe.Add(n, r.level)) != 0 {
+		return
+	}
+	r.around(n, func(step exec) exec {
+		return func(f unsafe.Pointer) exec {
+			g := r.copyFrame(f)
+			next := step(g)
+			(*(*[]reflect.Value)(unsafe.Add(f, r.frameData)))[at] = (*(*[]reflect.Value)(unsafe.Add(g, r.frameData)))[at]
+			return next
+		}
+	})
+}
+
+// copyFrame returns a frame with the values of f and a lock of its own.
+func (r *reach) copyFrame(f unsafe.Pointer) unsafe.Pointer {
+	from := reflect.NewAt(r.frameType, f).Elem()
+	p := reflect.New(r.frameType)
+	to := p.Elem()
+	for _, i := range r.frameFields {
+		unlock(to.Field(i)).Set(unlock(from.Field(i)))
+	}
+	data := (*[]reflect.Value)(unsafe.Add(p.UnsafePointer(), r.frameData))
+	*data = append([]reflect.Value(nil), *data...)
+	return p.UnsafePointer()
+}

@@ -65,6 +65,10 @@ const maxFrames = 200
 // install notes the places of a compiled program's nodes.
 func (t *tracer) install(r *reach, root unsafe.Pointer, file *token.File, p *program) {
 	r.walk(root, func(n unsafe.Pointer) {
+		if r.kindOf(n) == "funcLit" {
+			r.separate(n)
+			return
+		}
 		if !r.risky(n) {
 			return
 		}
