@@ -88,12 +88,12 @@ func New(opts Options) (*Engine, error) {
 	if e.reach, err = newReach(e.i); err != nil {
 		return nil, err
 	}
-	// the last element of the key is the package's name, which lowered text
-	// never relies on; "fmt/fmt" would make Use replace fmt's functions
+	// The last element of a key is the package's name, which lowered text does
+	// not rely on: "fmt/fmt" would make Use replace fmt's functions.
 	if err := e.i.Use(interp.Exports{hostPackage + "/_": e.host()}); err != nil {
 		return nil, err
 	}
-	if err := e.use("fmt"); err != nil { // fmt.Stringer, which host.go's functions take
+	if err := e.use("fmt"); err != nil {
 		return nil, err
 	}
 	stringer, _ := e.reach.binary("fmt", "_Stringer")

@@ -11,9 +11,9 @@ import (
 	"github.com/traefik/yaegi/interp"
 )
 
-// reach is the one place that knows yaegi's insides, of v0.16.1. Its public
-// interface has no way to take a name back, to go on after an interrupt, or to
-// tell where a panic came from.
+// reach knows yaegi's insides, of v0.16.1, here and in nodes.go; nothing else
+// does. Its public interface has no way to take a name back, to go on after an
+// interrupt, or to tell where a panic came from.
 //
 // Fields are found by name and type when an engine is made: another yaegi
 // gives an error, not wrong memory.

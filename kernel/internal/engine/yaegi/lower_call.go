@@ -1,0 +1,189 @@
+package yaegi
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// Calls.
+//
+// Functions that block or end in a way that only the host can do right become
+// the host's, as do waits, so that an interrupt ends them. Arguments are
+// converted where yaegi passes them wrong:
+//
+//	s.mu.Lock()
+//	host.Lock(&s.mu)
+//
+//	sort.Slice(xs, func(i, j int) bool {...})
+//	sort__.Slice(xs, fn__1(func(i, j int) bool {...}))
+
+// hostFuncs are functions of packages that the host replaces: they end or
+// block in a way that only the host can do right.
+var hostFuncs = map[string]string{
+	"os.Exit":        "Exit",
+	"runtime.Goexit": "Goexit",
+	"time.Sleep":     "Sleep",
+	"log.Fatal":      "Fatal",
+	"log.Fatalf":     "Fatalf",
+	"log.Fatalln":    "Fatalln",
+}
+
+func (l *lowering) call(c *ast.CallExpr) (string, bool) {
+	tv := l.src.info.Types[c.Fun]
+	switch {
+	case tv.IsBuiltin():
+		if id, ok := ast.Unparen(c.Fun).(*ast.Ident); ok {
+			return l.builtin(id.Name, c)
+		}
+		return "", false
+	case tv.IsType():
+		t := l.typeOf(c.Fun)
+		if from := l.typeOf(c.Args[0]); types.IsInterface(t) && !types.IsInterface(from) && l.interpreted(from) {
+			s := l.text(c.Args[0])
+			if v := l.converted(c.Args[0], s, t); v != s {
+				return v, true
+			}
+			return l.asInterface(s, from, l.typ(t)), true
+		}
+		return head(l.text(c.Fun)) + "(" + l.texts(c.Args) + ")", true
+	}
+	if s, ok := l.wait(c); ok {
+		return s, true
+	}
+	if s, ok := l.errorsCall(c); ok {
+		return s, true
+	}
+	return l.arguments(c)
+}
+
+// waits are methods that can block for ever; the host makes an interrupt end
+// them.
+var waits = map[string]string{
+	"(*sync.WaitGroup).Wait": "Wait",
+	"(*sync.Mutex).Lock":     "Lock",
+	"(*sync.RWMutex).Lock":   "RWLock",
+	"(*sync.RWMutex).RLock":  "RLock",
+}
+
+func (l *lowering) wait(c *ast.CallExpr) (string, bool) {
+	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return "", false
+	}
+	s := l.src.info.Selections[sel]
+	if s == nil || s.Kind() != types.MethodVal {
+		return "", false
+	}
+	f, ok := s.Obj().(*types.Func)
+	if !ok || waits[f.FullName()] == "" {
+		return "", false
+	}
+	x, t := l.text(sel.X), l.typeOf(sel.X)
+	for _, i := range s.Index()[:len(s.Index())-1] {
+		st, ok := deref(t).Underlying().(*types.Struct)
+		if !ok {
+			return "", false
+		}
+		x, t = x+"."+st.Field(i).Name(), st.Field(i).Type()
+	}
+	if _, ok := t.Underlying().(*types.Pointer); !ok {
+		x = "&" + x
+	}
+	return host(waits[f.FullName()]) + "(" + x + ")", true
+}
+
+func deref(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
+}
+
+// arguments renders the arguments of a call where yaegi passes them wrong.
+func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
+	sig, ok := l.typeOf(c.Fun).Underlying().(*types.Signature)
+	if !ok || len(c.Args) == 0 {
+		return "", false
+	}
+	foreign := l.foreign(c.Fun)
+	var as []string
+	changed := false
+	for i, a := range c.Args {
+		s := l.text(a)
+		to := paramType(sig, i, c.Ellipsis.IsValid())
+		if to == nil {
+			as = append(as, s)
+			continue
+		}
+		if v := l.converted(a, s, l.subst(to)); v != s {
+			s, changed = v, true
+		} else if foreign {
+			if _, ok := ast.Unparen(a).(*ast.FuncLit); ok {
+				s, changed = l.captured(a, s), true
+			} else if w, ok := l.wrapped(c.Fun, a, s, to); ok {
+				s, changed = w, true
+			}
+		}
+		as = append(as, s)
+	}
+	if !changed {
+		return "", false
+	}
+	dots := ""
+	if c.Ellipsis.IsValid() {
+		dots = "..."
+	}
+	return l.text(c.Fun) + "(" + strings.Join(as, ", ") + dots + ")", true
+}
+
+func paramType(sig *types.Signature, i int, ellipsis bool) types.Type {
+	p := sig.Params()
+	switch {
+	case sig.Variadic() && i >= p.Len()-1:
+		if ellipsis {
+			return p.At(p.Len() - 1).Type()
+		}
+		if s, ok := p.At(p.Len() - 1).Type().(*types.Slice); ok {
+			return s.Elem()
+		}
+	case i < p.Len():
+		return p.At(i).Type()
+	}
+	return nil
+}
+
+// foreign tells functions and methods of compiled packages.
+func (l *lowering) foreign(f ast.Expr) bool { return l.foreignPackage(f) != "" }
+
+// foreignPackage is the path of the compiled package that has function f.
+func (l *lowering) foreignPackage(f ast.Expr) string {
+	var id *ast.Ident
+	switch f := ast.Unparen(f).(type) {
+	case *ast.Ident:
+		id = f
+	case *ast.SelectorExpr:
+		id = f.Sel
+	default:
+		return ""
+	}
+	o, ok := l.src.info.Uses[id].(*types.Func)
+	if !ok || o.Pkg() == nil || l.ours(o) {
+		return ""
+	}
+	return o.Pkg().Path()
+}
+
+// interpreted tells types whose methods, if any, are in the interpreter, and
+// interfaces that may hold one.
+func (l *lowering) interpreted(t types.Type) bool {
+	t = types.Unalias(t)
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if types.IsInterface(t) {
+		return true
+	}
+	n, ok := t.(*types.Named)
+	return ok && n.Obj().Pkg() != nil && l.ours(n.Obj())
+}
