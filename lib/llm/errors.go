@@ -63,7 +63,7 @@ type FitError struct {
 
 func (e *FitError) Error() string {
 	if e.Of == "context" {
-		return fmt.Sprintf("%d tokens do not fit the context of %d", e.Need, e.Have)
+		return fmt.Sprintf("%d tokens do not fit the context of %d: shorten the text, or open the session with a larger Context", e.Need, e.Have)
 	}
-	return fmt.Sprintf("KV cache full: %d tokens needed, room for %d", e.Need, e.Have)
+	return fmt.Sprintf("KV cache full: %d tokens needed, room for %d: drop branches, or open the session with a larger Context", e.Need, e.Have)
 }

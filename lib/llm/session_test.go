@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 		{"negative power", step(llm.Step{Branch: live, Tokens: one, Power: -1, Top: 1}), llm.ErrStep, "power"},
 		{"infinite power", step(llm.Step{Branch: live, Tokens: one, Power: math.Inf(1), Top: 1}), llm.ErrStep, "power"},
 		{"negative top", step(llm.Step{Branch: live, Tokens: one, Top: -1}), llm.ErrStep, "top"},
-		{"a prompt past the context", step(llm.Step{Branch: live, Tokens: make([]llm.Token, 60)}), nil, "62 tokens do not fit the context of 50"},
+		{"a prompt past the context", step(llm.Step{Branch: live, Tokens: make([]llm.Token, 60)}), nil, "62 tokens do not fit the context of 50: shorten the text, or open the session with a larger Context"},
 		{"one branch twice", func() error {
 			_, err := s.Extend(context.Background(), []llm.Step{{Branch: live, Tokens: one}, {Branch: live, Tokens: one}})
 			return err
