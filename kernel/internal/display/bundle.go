@@ -58,8 +58,11 @@ func Failure(values []engine.Value) (message string, failed bool) {
 	return Text(v.Any), true
 }
 
-// Of returns the bundle of any value of compiled code.
+// Of returns the bundle of a value, which may be an [engine.Value].
 func Of(v any) map[string]any {
+	if v, ok := v.(engine.Value); ok {
+		return bundleOf(v)
+	}
 	return bundleOf(engine.Value{Any: v})
 }
 
@@ -108,18 +111,27 @@ func drawPNG(buf *bytes.Buffer, img image.Image) {
 }
 
 func plain(v engine.Value) string {
+	if text, ok := words(v); ok {
+		return clip(text)
+	}
+	if _, ok := v.Any.(interface{ Render(io.Writer) error }); ok {
+		return fmt.Sprintf("%T", v.Any) // a chart of go-echarts: its fields say nothing to a reader
+	}
+	return text(v)
+}
+
+// words are what a value's Error or String method says, if it has one that
+// does not panic.
+func words(v engine.Value) (text string, ok bool) {
 	for _, method := range []func() string{v.Error, v.String} {
 		if method == nil {
 			continue
 		}
 		if text, ok := call(method); ok {
-			return clip(text)
+			return text, true
 		}
 	}
-	if _, ok := v.Any.(interface{ Render(io.Writer) error }); ok {
-		return fmt.Sprintf("%T", v.Any) // a chart of go-echarts: its fields say nothing to a reader
-	}
-	return text(v.Any, v.Type)
+	return "", false
 }
 
 // call runs a user's method; ok is false when it panicked.

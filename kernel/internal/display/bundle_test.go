@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -152,6 +153,20 @@ func TestText(t *testing.T) {
 		{"a struct without a name", struct{ A int }{1}, "struct{A: 1}"},
 		{"bools", []bool{true}, "[]bool{true}"},
 		{"a complex number", 1 + 2i, "(1+2i)"},
+		{"bytes that are text", []byte("{\"a\": 1}\n"), "[]byte(\"{\\\"a\\\": 1}\\n\")"},
+		{"bytes that are not", []byte{0, 255}, "[]byte{0, 255}"},
+		{"no bytes", []byte{}, "[]byte{}"},
+		{"bytes inside", struct{ B []byte }{[]byte("ab")}, `struct{B: []byte("ab")}`},
+		{"a named type of bytes", json.RawMessage("1"), `json.RawMessage("1")`},
+		{"an array of bytes", [2]byte{1, 2}, "[2]byte{1, 2}"},
+		{"a duration inside", struct{ D time.Duration }{time.Second}, "struct{D: 1s}"},
+		{"a time inside", []time.Time{time.Unix(0, 0).UTC()}, "[]time.Time{1970-01-01 00:00:00 +0000 UTC}"},
+		{"errors inside", []error{errors.New("e"), nil}, "[]error{e, nil}"},
+		{"pointers to structs", []*point{{1, 2}, nil}, "[]*display.point{&display.point{X: 1, y: 2}, nil}"},
+		{"a nil map", map[string]int(nil), "nil"},
+		{"not numbers inside", []float64{math.NaN(), math.Inf(-1)}, "[]float64{NaN, -Inf}"},
+		{"a lock", &sync.Mutex{}, "&sync.Mutex{…}"},
+		{"a lock inside", struct{ N, M any }{1, &sync.Mutex{}}, "struct{N: 1, M: &sync.Mutex{…}}"},
 		{"long ones are cut", long, "[]int{" + strings.Repeat("0, ", 100) + "… 900 more}"},
 	} {
 		if got := Text(test.v); got != test.want {
@@ -180,8 +195,35 @@ func TestStaticTypesNameValues(t *testing.T) {
 		{image.Point{1, 2}, "any", "image.Point{X: 1, Y: 2}"},
 		{[]struct{ A int }{{1}}, "[]box", "[]box{{A: 1}}"},
 	} {
-		if got := text(test.v, test.static); got != test.want {
+		if got := text(engine.Value{Any: test.v, Type: test.static}); got != test.want {
 			t.Errorf("%s: %s, want %s", test.static, got, test.want)
+		}
+	}
+}
+
+// Inside a value the engine says what its own representations stand for.
+func TestRevealedValues(t *testing.T) {
+	type wrapped struct{ Of int } // what the engine makes of a box
+	reveal := func(x any) (engine.Value, bool) {
+		switch x := x.(type) {
+		case wrapped:
+			return engine.Value{Any: struct{ N int }{x.Of}, Type: "box"}, true
+		case float32:
+			return engine.Value{Any: x, Type: "cel", String: func() string { return "hot" }}, true
+		}
+		return engine.Value{}, false
+	}
+	for _, test := range []struct {
+		v    any
+		want string
+	}{
+		{[]any{wrapped{1}, float32(2), 3}, "[]any{box{N: 1}, hot, 3}"},
+		{map[string]any{"a": []any{wrapped{1}}}, `map[string]any{"a": {box{N: 1}}}`},
+		{struct{ A any }{wrapped{1}}, "struct{A: box{N: 1}}"},
+		{[]any{nil, any(nil)}, "[]any{nil, nil}"},
+	} {
+		if got := Of(engine.Value{Any: test.v, Reveal: reveal})["text/plain"]; got != test.want {
+			t.Errorf("%v: %v, want %s", test.v, got, test.want)
 		}
 	}
 }

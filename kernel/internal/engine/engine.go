@@ -3,6 +3,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 )
@@ -32,6 +33,23 @@ type Value struct {
 	MIMEBundle func() map[string]any
 	String     func() string
 	Error      func() string
+
+	// Reveal returns what an interface value found inside Any is, where the
+	// engine has a representation of its own for it; ok is false where x is
+	// what it seems. It may be nil.
+	Reveal func(x any) (v Value, ok bool)
+}
+
+// Format prints a value where no display does.
+func (v Value) Format(f fmt.State, verb rune) {
+	x := v.Any
+	switch {
+	case v.Error != nil:
+		x = v.Error()
+	case v.String != nil:
+		x = v.String()
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), x)
 }
 
 // Failure is an error that the cell's own code made.

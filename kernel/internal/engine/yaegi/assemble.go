@@ -133,13 +133,20 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 		}
 		b.WriteString(text + "\n")
 	}
+	var start []string // of the program
+	for _, s := range l.methods {
+		start = append(start, spell(s, func(id int) string { return l.byID(id).current }))
+	}
 	if p.run != "" {
 		set := ""
 		if n := l.live["ctx"]; n != nil && p.live["ctx"] == nil && n.key == "context.Context" && n.at[0].cell == 0 {
 			// the prelude's, which In[0] declares: it is this run's context
 			set = n.current + " = " + host("Context") + "(); "
 		}
-		b.WriteString("func init() { " + set + host("Cell") + "(" + p.run + ") }\n")
+		start = append(start, set+host("Cell")+"("+p.run+")")
+	}
+	if len(start) > 0 {
+		b.WriteString("func init() { " + strings.Join(start, "; ") + " }\n")
 	}
 	p.text = b.String()
 	p.draftImports = l.imports

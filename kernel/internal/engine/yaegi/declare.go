@@ -263,5 +263,8 @@ func (p *program) declares(l *lowering, d *decl) []*piece {
 		return nil
 	}
 	p.declare = append(p.declare, d.name.current)
+	if d.kind == typeName {
+		l.methodsOf(nameRef(d.name.id), d.obj.Type())
+	}
 	return d.pieces
 }

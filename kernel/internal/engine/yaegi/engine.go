@@ -52,17 +52,18 @@ type Options struct {
 
 // Engine is an interpreter with the names of one notebook.
 type Engine struct {
-	opts   Options
-	i      *interp.Interpreter
-	reach  *reach
-	nb     *notebook
-	lib    *library
-	runner *runner
-	tracer *tracer
-	used   map[string]bool // packages that cells imported
-	tables map[string]bool // packages that the interpreter has
-	file   int             // for file names
-	entry  func()          // of the program that was executed last
+	opts    Options
+	i       *interp.Interpreter
+	reach   *reach
+	nb      *notebook
+	lib     *library
+	methods methods // of interpreted types
+	runner  *runner
+	tracer  *tracer
+	used    map[string]bool // packages that cells imported
+	tables  map[string]bool // packages that the interpreter has
+	file    int             // for file names
+	entry   func()          // of the program that was executed last
 
 	stuck *run // of an interrupt that did not end the cell
 

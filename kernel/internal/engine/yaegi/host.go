@@ -20,7 +20,11 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Cell":    func(f func()) { e.entry = f },
 		"Context": func() context.Context { return e.now().ctx },
 
-		"Show":       func(i int, typ string, x any) { e.now().show(i, engine.Value{Any: bare(x), Type: typ}) },
+		"Show":       func(i int, typ string, holds []any) { e.now().show(i, e.shown(typ, holds)) },
+		"Value":      func(typ string, holds []any) any { return e.shown(typ, holds) },
+		"Method":     e.methods.add,
+		"Formatted":  e.formatted,
+		"FormatAll":  e.formatAll,
 		"ShowError":  func(i int, typ string, err error) { e.now().show(i, engine.Value{Any: err, Type: typ}) },
 		"BindBundle": func(i int, f func() map[string]any) { e.now().bind(i, func(v *engine.Value) { v.MIMEBundle = f }) },
 		"BindString": func(i int, f func() string) { e.now().bind(i, func(v *engine.Value) { v.String = f }) },

@@ -38,6 +38,7 @@ type lowering struct {
 	imports map[string]string
 	taken   map[string]bool
 	pieces  []*piece
+	methods []string // statements that tell the host of methods
 	queue   []*instance
 	err     error
 }

@@ -123,6 +123,8 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 				s, changed = l.captured(a, s), true
 			} else if w, ok := l.wrapped(c.Fun, a, s, to); ok {
 				s, changed = w, true
+			} else if c.Ellipsis.IsValid() && i == len(c.Args)-1 && l.formatsAll(c.Fun, a) {
+				s, changed = host("FormatAll")+"("+s+")", true
 			}
 		}
 		as = append(as, s)
@@ -158,6 +160,14 @@ func (l *lowering) foreign(f ast.Expr) bool { return l.foreignPackage(f) != "" }
 
 // foreignPackage is the path of the compiled package that has function f.
 func (l *lowering) foreignPackage(f ast.Expr) string {
+	if o := l.foreignFunc(f); o != nil {
+		return o.Pkg().Path()
+	}
+	return ""
+}
+
+// foreignFunc is the function or method of a compiled package that f names.
+func (l *lowering) foreignFunc(f ast.Expr) *types.Func {
 	var id *ast.Ident
 	switch f := ast.Unparen(f).(type) {
 	case *ast.Ident:
@@ -165,13 +175,13 @@ func (l *lowering) foreignPackage(f ast.Expr) string {
 	case *ast.SelectorExpr:
 		id = f.Sel
 	default:
-		return ""
+		return nil
 	}
 	o, ok := l.src.info.Uses[id].(*types.Func)
 	if !ok || o.Pkg() == nil || l.ours(o) {
-		return ""
+		return nil
 	}
-	return o.Pkg().Path()
+	return o
 }
 
 // interpreted tells types whose methods, if any, are in the interpreter, and

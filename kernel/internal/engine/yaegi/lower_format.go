@@ -3,6 +3,8 @@ package yaegi
 import (
 	"go/ast"
 	"go/types"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
 )
 
 // Interpreted values in fmt and its like.
@@ -20,8 +22,10 @@ import (
 
 // formatting are the packages whose functions format what they get as an
 // empty interface.
-var formatting = map[string]bool{"fmt": true, "log": true, "log/slog": true, "testing": true,
-	"github.com/branchbook/branchbook/kernel/nb": true}
+var formatting = map[string]bool{"fmt": true, "log": true, "log/slog": true, "testing": true}
+
+// nbPackage shows what it gets as an empty interface.
+const nbPackage = "github.com/branchbook/branchbook/kernel/nb"
 
 var (
 	errorType    = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
@@ -33,10 +37,28 @@ var (
 // parameter has type to.
 func (l *lowering) wrapped(f, a ast.Expr, s string, to types.Type) (string, bool) {
 	i, ok := to.Underlying().(*types.Interface)
-	if !ok || i.NumMethods() > 0 || l.src.info.Types[a].IsNil() || !formatting[l.foreignPackage(f)] {
+	fn := l.foreignFunc(f)
+	if !ok || fn == nil || i.NumMethods() > 0 || l.src.info.Types[a].IsNil() {
 		return "", false
 	}
-	return l.formatted(l.typeOf(a), s, 0)
+	t := l.typeOf(a)
+	switch {
+	case formatting[fn.Pkg().Path()]:
+		return l.formatted(t, s, 0)
+	case fn.Pkg().Path() == nbPackage && fn.Name() != "JSON":
+		return host("Value") + "(" + quote(types.TypeString(types.Default(t), cell.Qualify)) + ", " + l.held(types.Default(t), s) + ")", true
+	}
+	return "", false
+}
+
+// formatsAll tells the arguments args... of a function that formats.
+func (l *lowering) formatsAll(f, a ast.Expr) bool {
+	s, ok := l.typeOf(a).Underlying().(*types.Slice)
+	if !ok || !formatting[l.foreignPackage(f)] {
+		return false
+	}
+	i, ok := s.Elem().Underlying().(*types.Interface)
+	return ok && i.NumMethods() == 0
 }
 
 func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
@@ -63,6 +85,9 @@ func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
 	}
 	if depth > 2 {
 		return "", false
+	}
+	if i, ok := t.Underlying().(*types.Interface); ok && i.NumMethods() == 0 {
+		return host("Formatted") + "([]interface{}{" + s + "})", true
 	}
 	var e types.Type
 	switch u := t.Underlying().(type) {

@@ -188,6 +188,9 @@ func (l *lowering) instanceType(in *instance) {
 	l.bindParams(n.TypeParams(), in.args)
 	l.begin(in.g.spec)
 	l.pieces = append(l.pieces, &piece{name: in.name, text: "type " + nameRef(in.name.id) + " " + l.definition(in.g.spec, nameRef(in.name.id)), src: l.src, pos: in.g.spec.Pos()})
+	if t, err := types.Instantiate(nil, n, in.args, false); err == nil {
+		l.methodsOf(nameRef(in.name.id), t)
+	}
 	for _, d := range in.g.methods {
 		f := l.src.info.Defs[d.Name].(*types.Func)
 		l.env = map[*types.TypeParam]types.Type{}

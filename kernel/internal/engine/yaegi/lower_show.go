@@ -55,15 +55,16 @@ func (l *lowering) showStmt(x ast.Expr) string {
 		if types.IsInterface(t) && types.Implements(t, errorType) {
 			how = "ShowError"
 		}
-		fmt.Fprintf(&b, "%s(%d, %s, %s); ", host(how), i, quote(types.TypeString(t, cell.Qualify)), v)
+		shown := v
+		if how == "Show" {
+			shown = l.held(t, v)
+		}
+		fmt.Fprintf(&b, "%s(%d, %s, %s); ", host(how), i, quote(types.TypeString(t, cell.Qualify)), shown)
 		guard, end := "", ""
 		if types.IsInterface(t) { // the host finds what compiled values have
 			guard, end = "if "+v+" != nil { ", "}; "
 		}
 		if !l.interpreted(t) {
-			if f, ok := l.formatted(t, v, 0); ok {
-				fmt.Fprintf(&b, "%s(%d, func() string { return %s(%s) }); ", host("BindString"), i, host("Sprint"), f)
-			}
 			continue
 		}
 		set := types.NewMethodSet(t)

@@ -139,25 +139,56 @@ func (r *reach) children(n unsafe.Pointer) []unsafe.Pointer {
 // than name, "main.T" or "*main.T"; without "main." it stands for all types
 // that are no cell's.
 func (r *reach) maybe(x any, name string) bool {
-	v := reflect.ValueOf(x)
-	if !v.IsValid() || v.Type().Name() != "valueInterface" || v.Type().PkgPath() != "github.com/traefik/yaegi/interp" {
+	have := r.wrappedType(x)
+	if have == "" {
 		return true
+	}
+	if !strings.Contains(have, "main.") {
+		return !strings.Contains(name, "main.")
+	}
+	return have == name
+}
+
+// wrappedType is the type that yaegi's wrapper of an interface value names,
+// "main.T"; empty for what is no wrapper, or one that only knows an interface.
+func (r *reach) wrappedType(x any) string {
+	v := reflect.ValueOf(x)
+	if !isWrapper(v) {
+		return ""
 	}
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)
 	n := unlock(c.FieldByName("node")).UnsafePointer()
 	if n == nil {
-		return true
+		return ""
 	}
 	typ := reflect.NewAt(r.typType, unsafe.Add(n, r.typ)).Elem()
 	if typ.IsNil() || fmt.Sprint(unlock(typ.Elem().FieldByName("cat")).Interface()) == "interfaceT" {
-		return true
+		return ""
 	}
-	have := typ.Elem().FieldByName("str").String()
-	if !strings.Contains(have, "main.") {
-		return !strings.Contains(name, "main.")
+	return typ.Elem().FieldByName("str").String()
+}
+
+// dynamicType is wrappedType of the innermost wrapper that knows it; ok is
+// false for what is no wrapper.
+func (r *reach) dynamicType(x any) (typ string, ok bool) {
+	for isWrapper(reflect.ValueOf(x)) {
+		ok = true
+		if s := r.wrappedType(x); s != "" {
+			typ = s
+		}
+		inner, valid := unexported(reflect.ValueOf(x), "value")
+		if !valid {
+			break
+		}
+		x = inner
 	}
-	return have == name
+	return typ, ok
+}
+
+// isWrapper tells yaegi's wrapper of values of interface type.
+func isWrapper(v reflect.Value) bool {
+	return v.IsValid() && v.Type().Name() == "valueInterface" && v.Type().PkgPath() == "github.com/traefik/yaegi/interp"
 }
 
 // separate makes function literal n safe for goroutines. yaegi's closures put

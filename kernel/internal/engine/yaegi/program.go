@@ -49,6 +49,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 		again = false
 		l.instances, l.used = map[string]*name{}, maps.Clone(nb.used)
 		l.imports, l.taken, l.pieces, l.queue = map[string]string{}, map[string]bool{}, nil, nil
+		l.methods = nil
 		for _, d := range decls {
 			l.declaration(d)
 			if d.changed() && !d.fresh {

@@ -12,12 +12,11 @@ func bare(x any) any {
 	if v, ok := x.(reflect.Value); ok && v.IsValid() && v.CanInterface() {
 		return bare(v.Interface())
 	}
-	if v := reflect.ValueOf(x); v.IsValid() && v.Type().Name() == "valueInterface" && v.Type().PkgPath() == "github.com/traefik/yaegi/interp" {
-		if w := v.Field(1); w.CanInterface() {
-			return bare(w.Interface())
-		} else if w, ok := unexported(v, "value"); ok {
+	if v := reflect.ValueOf(x); isWrapper(v) {
+		if w, ok := unexported(v, "value"); ok {
 			return bare(w)
 		}
+		return nil
 	}
 	return x
 }

@@ -1,0 +1,130 @@
+package yaegi
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+)
+
+// methods are those methods of interpreted types that compiled code looks for
+// in a value of any type: by type, as the interpreter writes it ("*main.T"),
+// and by name, functions of the receiver.
+type methods struct {
+	mu sync.Mutex
+	m  map[string]map[string]reflect.Value
+}
+
+func (m *methods) add(typ, name string, f any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.m == nil {
+		m.m = map[string]map[string]reflect.Value{}
+	}
+	if m.m[typ] == nil {
+		m.m[typ] = map[string]reflect.Value{}
+	}
+	m.m[typ][name] = reflect.ValueOf(f)
+}
+
+// bound is method name of type typ for receiver x; it is invalid where the
+// type has none, or had another shape when x was made.
+func (m *methods) bound(typ, name string, x any) (call func() any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, v := m.m[typ][name], reflect.ValueOf(x)
+	if !f.IsValid() || !v.IsValid() || f.Kind() != reflect.Func || !v.Type().AssignableTo(f.Type().In(0)) {
+		return nil
+	}
+	return func() any { return bare(f.Call([]reflect.Value{v})[0].Interface()) }
+}
+
+// reveal is what the interpreter's representation x of an interface value
+// stands for.
+func (e *Engine) reveal(x any) (engine.Value, bool) {
+	typ, ok := e.reach.dynamicType(x)
+	if !ok {
+		if typ = taggedType(reflect.TypeOf(x)); typ == "" {
+			return engine.Value{}, false
+		}
+	}
+	v := engine.Value{Any: bare(x), Type: sourceName(typ), Reveal: e.reveal}
+	if f := e.methods.bound(typ, "MIMEBundle", v.Any); f != nil {
+		v.MIMEBundle = func() map[string]any { b, _ := f().(map[string]any); return b }
+	}
+	if f := e.methods.bound(typ, "String", v.Any); f != nil {
+		v.String = func() string { return fmt.Sprint(f()) }
+	}
+	if f := e.methods.bound(typ, "Error", v.Any); f != nil {
+		v.Error = func() string { return fmt.Sprint(f()) }
+	}
+	return v, true
+}
+
+// shown is the only element of holds, of static type typ, as displays get it.
+func (e *Engine) shown(typ string, holds []any) engine.Value {
+	v, ok := e.reveal(holds[0])
+	if !ok {
+		v.Any, v.Reveal = bare(holds[0]), e.reveal
+	}
+	v.Type = typ
+	return v
+}
+
+// formatAll is formatted for each of xs.
+func (e *Engine) formatAll(xs []any) []any {
+	r := make([]any, len(xs))
+	for i, x := range xs {
+		r[i] = e.formatted([]any{x})
+	}
+	return r
+}
+
+// taggedType is the type that the tag of a struct type, or of what a pointer
+// points to, names; see lower_struct.go.
+func taggedType(t reflect.Type) string {
+	star := ""
+	if t != nil && t.Kind() == reflect.Pointer {
+		star, t = "*", t.Elem()
+	}
+	if t == nil || t.Kind() != reflect.Struct || t.NumField() == 0 {
+		return ""
+	}
+	name, ok := t.Field(0).Tag.Lookup("cell")
+	if !ok || t.PkgPath() != "" {
+		return ""
+	}
+	return star + "main." + name
+}
+
+// formatted is what fmt is to format for the value that holds holds.
+func (e *Engine) formatted(holds []any) any {
+	v, ok := e.reveal(holds[0])
+	switch {
+	case !ok:
+		return holds[0]
+	case v.Error != nil:
+		return errorText{v.Any, revealed(v.Error)}
+	case v.String != nil:
+		return text{v.Any, v.String}
+	}
+	return v.Any
+}
+
+// revealed is an error by its text.
+type revealed func() string
+
+func (r revealed) Error() string { return r() }
+
+// sourceName is a type of the interpreter's as the notebook writes it, empty
+// if it is not one of the notebook's.
+func sourceName(typ string) string {
+	name, ours := strings.CutPrefix(strings.TrimLeft(typ, "*"), "main.")
+	if !ours || strings.ContainsAny(name, " {[(") {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, "__")
+	return strings.Repeat("*", strings.IndexByte(typ, 'm')) + name
+}
