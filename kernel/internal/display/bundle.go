@@ -1,10 +1,7 @@
 package display
 
 import (
-	"bytes"
 	"fmt"
-	"image"
-	"image/png"
 	"io"
 	"maps"
 	"strings"
@@ -93,21 +90,10 @@ func bundleOf(v engine.Value) map[string]any {
 			return encode(b)
 		}
 	}
-	b := map[string]any{"text/plain": plain(v)}
-	if img, ok := v.Any.(image.Image); ok && img != nil {
-		var buf bytes.Buffer
-		if protect(func() { drawPNG(&buf, img) }) && buf.Len() > 0 {
-			b["image/png"] = buf.Bytes()
-			b["text/plain"] = fmt.Sprintf("%T %v", img, img.Bounds())
-		}
+	if data, text := picture(v.Any); data != nil {
+		return map[string]any{"text/plain": text, "image/png": data}
 	}
-	return encode(b)
-}
-
-func drawPNG(buf *bytes.Buffer, img image.Image) {
-	if img.Bounds().Empty() || png.Encode(buf, img) != nil {
-		buf.Reset()
-	}
+	return encode(map[string]any{"text/plain": plain(v)})
 }
 
 func plain(v engine.Value) string {
@@ -115,7 +101,8 @@ func plain(v engine.Value) string {
 		return clip(text)
 	}
 	if _, ok := v.Any.(interface{ Render(io.Writer) error }); ok {
-		return fmt.Sprintf("%T", v.Any) // a chart of go-echarts: its fields say nothing to a reader
+		// a chart of go-echarts: its fields say nothing to a reader
+		return fmt.Sprintf("%T (a page with scripts, which its Render method writes; figures of lib/plot are shown here)", v.Any)
 	}
 	return text(v)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"io"
 	"math"
 	"strings"
 	"sync"
@@ -197,6 +198,37 @@ func TestStaticTypesNameValues(t *testing.T) {
 	} {
 		if got := text(engine.Value{Any: test.v, Type: test.static}); got != test.want {
 			t.Errorf("%s: %s, want %s", test.static, got, test.want)
+		}
+	}
+}
+
+// length and chart have the methods of gonum's vg.Length and plot.Plot.
+type length float64
+
+type chart struct{ fails bool }
+
+func (c *chart) WriterTo(w, h length, format string) (io.WriterTo, error) {
+	if c.fails || format != "png" {
+		return nil, errors.New("no")
+	}
+	var buf bytes.Buffer
+	png.Encode(&buf, image.NewGray(image.Rect(0, 0, int(w), int(h))))
+	return &buf, nil
+}
+
+func TestPlotsDrawThemselves(t *testing.T) {
+	data, ok := Of(&chart{})["image/png"].([]byte)
+	if !ok {
+		t.Fatal("no image/png")
+	}
+	got, err := png.Decode(bytes.NewReader(data))
+	if err != nil || got.Bounds().Dx() != plotWidth || got.Bounds().Dy() != plotHeight {
+		t.Errorf("%v, %v", got.Bounds(), err)
+	}
+	for name, v := range map[string]any{"one that fails": &chart{fails: true}, "nil": (*chart)(nil), "a nil picture": (*image.Gray)(nil)} {
+		b := Of(v)
+		if _, ok := b["image/png"]; ok || b["text/plain"] == "" {
+			t.Errorf("%s: %v", name, b)
 		}
 	}
 }
