@@ -20,10 +20,10 @@ type Completion struct {
 type Match struct {
 	Text string
 	// Kind is "function", "class" (a type), "instance" (a variable or a
-	// constant), "property" (a field), "module" (a package) or "keyword":
-	// what Jupyter clients draw icons for.
+	// constant), "property" (a field), "module" (a package), "keyword" or
+	// "magic": what Jupyter clients draw icons for.
 	Kind   string
-	Detail string // its type as Go source, a package's path, or empty
+	Detail string // its type as Go source, a package's path, a magic's help, or empty
 }
 
 // cursorCell is the execution count of a cell that is not run.
@@ -48,6 +48,12 @@ func (s *Scope) Complete(source string, cursor int) Completion {
 	start := wordStart(source, off)
 	word := source[start:off]
 	c := Completion{Start: cursor - utf8.RuneCountInString(word), End: cursor, Matches: []Match{}}
+	if text, at, magics := completeScript(source, off); magics != nil {
+		c.Matches = magics
+		return c
+	} else if text != source {
+		source, start, off = text, at-len(word), at
+	}
 	member, ok := lookBack(source, start, off)
 	if !ok {
 		return c
@@ -69,6 +75,49 @@ func (s *Scope) Complete(source string, cursor int) Completion {
 	}
 	c.Matches = m.best()
 	return c
+}
+
+// completeScript looks at the magics of a cell in which the cursor is at off.
+// If the cursor is in one, magics are the names that fit, not nil. If not, text
+// is the cell's Go, in which the cursor is at.
+func completeScript(source string, off int) (text string, at int, magics []Match) {
+	r := newScriptReader(source)
+	if !r.read() {
+		return source, off, nil
+	}
+	if magics = magicNames(source, off); magics != nil {
+		return source, off, magics
+	}
+	spans := slices.Concat(r.kept, r.loops)
+	slices.SortFunc(spans, func(a, b span) int { return a.first - b.first })
+	if slices.ContainsFunc(spans, func(p span) bool { return p.first <= off && off <= p.last && off > p.first }) {
+		line, col := r.position(off)
+		text = r.text(spans...)
+		s := newSplit(text)
+		if line <= len(s.lines) && s.lines[line-1]+col-1 <= len(text) {
+			return text, s.lines[line-1] + col - 1, nil
+		}
+	}
+	return source, off, []Match{}
+}
+
+// magicNames lists the magics whose name begins with what stands before off;
+// it is nil if no name can stand there.
+func magicNames(source string, off int) []Match {
+	r := newScriptReader(source[:off])
+	r.read()
+	name := strings.TrimLeft(source[r.last.off:off], "%")
+	whole := strings.HasPrefix(source[r.last.off:], "%%")
+	if r.last.end != off || len(name) == off-r.last.off || strings.ContainsAny(name, " \t") {
+		return nil
+	}
+	list := []Match{}
+	for _, m := range Magics {
+		if m.Name != Shell && strings.HasPrefix(m.Name, name) && (whole && m.Whole || !whole && m.Line) {
+			list = append(list, Match{m.Name, "magic", m.Help})
+		}
+	}
+	return list
 }
 
 // byteOffset returns the offset of the n-th rune, inside the source whatever

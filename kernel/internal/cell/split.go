@@ -81,15 +81,21 @@ func (s *split) fail(off int, hint, format string, args ...any) *Diagnostic {
 	return &s.diags[len(s.diags)-1]
 }
 
-// splitCell scans the source and cuts it. What it finds wrong is in diags;
-// then the chunks cover the source up to the fault.
-func splitCell(src string) *split {
+// newSplit returns a split that knows where lines are.
+func newSplit(src string) *split {
 	s := &split{src: src, lines: []int{0}}
 	for i := 0; i < len(src); i++ {
 		if src[i] == '\n' {
 			s.lines = append(s.lines, i+1)
 		}
 	}
+	return s
+}
+
+// splitCell scans the source and cuts it. What it finds wrong is in diags;
+// then the chunks cover the source up to the fault.
+func splitCell(src string) *split {
+	s := newSplit(src)
 	s.scan()
 	if len(s.diags) == 0 {
 		s.balance()
@@ -100,17 +106,18 @@ func splitCell(src string) *split {
 	return s
 }
 
-// refuseMagic reports the magic or shell command at off.
+// refuseMagic reports the magic or shell command at off, which stands where
+// ReadScript leaves it alone.
 func (s *split) refuseMagic(off int) {
 	word := s.src[off:]
 	if i := strings.IndexAny(word, " \t\r\n"); i >= 0 {
 		word = word[:i]
 	}
-	what := "magic commands are"
+	what := "a magic"
 	if word[0] == '!' {
-		what = "shell commands are"
+		what = "a shell command"
 	}
-	s.fail(off, "", "%s: %s not supported yet", shorten(word, 30), what)
+	s.fail(off, "outside of them it may have a line of its own", "%s: %s cannot stand inside brackets or a function", shorten(word, 30), what)
 }
 
 // scan fills toks, and ends each chunk's worth of tokens by a semicolon.

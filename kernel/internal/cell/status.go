@@ -10,7 +10,27 @@ import (
 // Status says whether the source could be run as it is: "complete",
 // "incomplete", then with the indent of the line that would follow, or
 // "invalid", where more lines cannot help.
+//
+// As in IPython, a magic that takes the rest of the cell takes lines until one
+// is empty.
 func Status(source string) (status, indent string) {
+	script, err := ReadScript(source)
+	if err != nil {
+		return "invalid", ""
+	}
+	for _, step := range script.Steps {
+		if m := findMagic(step.Magic, true); m != nil && m.Runs != AroundGo && !strings.HasSuffix(step.Body, "\n") {
+			return "incomplete", ""
+		}
+		if status, indent := goStatus(step.Go); status != "complete" {
+			return status, indent
+		}
+	}
+	return "complete", ""
+}
+
+// goStatus is Status of Go without magics.
+func goStatus(source string) (status, indent string) {
 	s := splitCell(source)
 	if len(s.diags) > 0 {
 		for _, d := range s.diags {

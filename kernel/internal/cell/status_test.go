@@ -37,6 +37,15 @@ func TestStatus(t *testing.T) {
 		{"two defines", "x := := 1", "invalid", ""},
 		{"no new variables", "x := 1\nx := 2", "invalid", ""},
 		{"an import in the middle", "x := 1\nimport \"fmt\"\nx", "complete", ""},
+		{"a line magic", "%who", "complete", ""},
+		{"a shell line and Go", "!ls\nx := 1", "complete", ""},
+		{"a line magic and an open block", "%cd x\nif y {", "incomplete", "\t"},
+		{"an open call that is timed", "%time f(", "incomplete", "\t"},
+		{"an open block in a body of main", "%%\nfor {", "incomplete", "\t"},
+		{"a magic for the whole cell", "%%bash", "incomplete", ""},
+		{"its first line", "%%bash\nfor x in 1; do", "incomplete", ""},
+		{"its end", "%%bash\nls\n", "complete", ""},
+		{"an unknown magic", "%quack", "invalid", ""},
 		{"a program", "package main\nfunc main() {}", "complete", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
