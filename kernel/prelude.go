@@ -53,6 +53,48 @@ func must2[A, B any](a A, b B, err error) (A, B) {
 	must0(err)
 	return a, b
 }
+
+// cell__timeit is %timeit: it runs loop(loops) several times. With 0 loops, they
+// are as many of 1, 2, 5, 10, 20... as take a fifth of a second or more, as in
+// IPython.
+func cell__timeit(loops, runs int, loop func(n int)) {
+	if loops == 0 {
+		for factor := 1; loops == 0; factor *= 10 {
+			for _, step := range []int{1, 2, 5} {
+				began := time.Now()
+				loop(step * factor)
+				if time.Since(began) >= 200*time.Millisecond {
+					loops = step * factor
+					break
+				}
+			}
+		}
+	}
+	var sum, squares float64
+	best := math.Inf(1)
+	for range runs {
+		began := time.Now()
+		loop(loops)
+		each := float64(time.Since(began)) / float64(loops)
+		sum += each
+		squares += each * each
+		best = min(best, each)
+	}
+	mean := sum / float64(runs)
+	deviation := math.Sqrt(max(0, squares/float64(runs)-mean*mean))
+	show := func(ns float64) string {
+		switch {
+		case ns < 1e3:
+			return fmt.Sprintf("%.3g ns", ns)
+		case ns < 1e6:
+			return fmt.Sprintf("%.3g µs", ns/1e3)
+		case ns < 1e9:
+			return fmt.Sprintf("%.3g ms", ns/1e6)
+		}
+		return fmt.Sprintf("%.3g s", ns/1e9)
+	}
+	fmt.Printf("%s ± %s per loop (mean ± std. dev. of %d runs, %d loops each; best %s)\n", show(mean), show(deviation), runs, loops, show(best))
+}
 `
 
 // prelude is what cells may use without import: the packages of preferred,

@@ -71,13 +71,18 @@ func (r *Runner) Execute(ctx context.Context, source string, emit func(Output)) 
 		over = true
 		mu.Unlock()
 	}()
-	return r.nb.Execute(ctx, session.Request{Source: source}, func(o Output) {
+	send := func(o Output) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !over { // not what a goroutine of the cell prints later
 			emit(o)
 		}
-	})
+	}
+	res, err := r.nb.Execute(ctx, session.Request{Source: source}, send)
+	if res.NextInput != "" { // there is no cell to put it into
+		send(Output{Type: Stream, Name: "stdout", Text: res.NextInput})
+	}
+	return res, err
 }
 
 // Close ends the worker and what it started.

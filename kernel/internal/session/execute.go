@@ -56,6 +56,9 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 	if res.Status == OK {
 		reply.UserExpressions = s.userExpressions(ctx, req.UserExpressions)
 		reply.Payload = []any{}
+		if res.NextInput != "" {
+			reply.Payload = append(reply.Payload, wire.SetNextInput{Source: "set_next_input", Text: res.NextInput, Replace: true})
+		}
 	} else {
 		reply.ErrorFields = failure{res.EName, res.EValue, res.Traceback}.fields()
 		if req.Stops() {

@@ -131,7 +131,11 @@ func (nb *Notebook) frames(frames []worker.Frame) []string {
 			}
 			continue
 		}
-		lines = append(lines, place(at.Cell, at.Line, at.Func))
+		n := at.Cell
+		if owner, ok := nb.owners[n]; ok {
+			n = owner
+		}
+		lines = append(lines, place(n, at.Line, at.Func))
 		lines = append(lines, excerpt(nb.sources[at.Cell], at.Line, at.Col)...)
 	}
 	return lines

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -35,7 +34,8 @@ type Notebook struct {
 	process *worker.Process
 	scope   *cell.Scope
 	sources map[int]string // by the number under which a cell ran
-	decls   []int          // the cells that only declare, as they ran
+	owners  map[int]int    // cells, by the numbers of their steps
+	decls   []worker.Job   // the cells that only declare, as they ran
 	count   int            // the execution count
 	hidden  int            // cells that did not count
 	closed  bool
@@ -62,7 +62,7 @@ func Open(opts Options) (*Notebook, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	nb := &Notebook{opts: opts, sources: map[int]string{}, emit: func(Output) {}}
+	nb := &Notebook{opts: opts, sources: map[int]string{}, owners: map[int]int{}, emit: func(Output) {}}
 	if err := nb.start(); err != nil {
 		return nil, err
 	}
@@ -73,11 +73,14 @@ func Open(opts Options) (*Notebook, error) {
 func (nb *Notebook) start() error {
 	nb.starting.Lock()
 	defer nb.starting.Unlock()
-	if _, _, closed := nb.current(); closed {
+	nb.mu.Lock()
+	opts, closed := nb.opts, nb.closed
+	nb.mu.Unlock()
+	if closed {
 		return ErrClosed
 	}
 	process, err := worker.Start(worker.Options{
-		Command: nb.opts.Command, Dir: nb.opts.Dir, Env: nb.opts.Env, Log: nb.opts.Log,
+		Command: opts.Command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log,
 		Stream: func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
 		Show:   nb.show,
 	})
@@ -184,38 +187,18 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 	nb.emitMu.Unlock()
 
 	n, count := nb.begin(req)
-	res := Result{Status: OK, Count: count}
-	c, err := check(scope, n, req.Source)
-	if err != nil {
-		var wrong cell.Diagnostics
-		if !errors.As(err, &wrong) {
-			return nb.fail(res, plainFailure("CompileError", err.Error())), nil
-		}
-		return nb.fail(res, compileFailure(n, req.Source, wrong)), nil
+	t := turn{
+		Notebook: nb, ctx: ctx, process: process, scope: scope,
+		n: n, source: req.Source, res: Result{Status: OK, Count: count},
 	}
-	done, err := process.Run(ctx, worker.Job{N: n, Source: req.Source})
-	if err != nil {
-		return nb.died(res, err)
-	}
-	if done.Failure == nil || done.Failure.Kind != "unsupported" {
-		nb.commit(scope, c)
-	}
-	switch {
-	case done.Failure != nil:
-		return nb.fail(res, nb.runFailure(*done.Failure)), nil
-	case done.Error != nil:
-		return nb.fail(res, nb.errorFailure(c, *done.Error)), nil
-	case done.Result != nil:
-		nb.send(Output{Type: ExecuteResult, Count: count, Data: done.Result})
-	}
-	return res, nil
+	return t.run()
 }
 
 func (nb *Notebook) commit(scope *cell.Scope, c *cell.Cell) {
 	scope.Commit(c)
 	if c.Body == nil && !c.Main && len(c.Defines) > 0 {
 		nb.mu.Lock()
-		nb.decls = append(nb.decls, c.N)
+		nb.decls = append(nb.decls, worker.Job{N: c.N, Source: c.Source})
 		nb.mu.Unlock()
 	}
 }
@@ -230,21 +213,20 @@ func (nb *Notebook) replace() (again []int, err error) {
 	}
 	nb.mu.Lock()
 	process, scope, decls := nb.process, nb.scope, nb.decls
-	sources := maps.Clone(nb.sources)
 	nb.decls = nil
 	nb.mu.Unlock()
-	for _, n := range decls {
-		c, err := check(scope, n, sources[n])
+	for _, job := range decls {
+		c, err := check(scope, job.N, job.Source)
 		if err != nil {
 			continue
 		}
-		done, err := process.Run(context.Background(), worker.Job{N: n, Source: c.Source})
+		done, err := process.Run(context.Background(), job)
 		if err != nil {
 			return nil, nb.start() // they are what kills: without them
 		}
 		if done.Failure == nil {
 			nb.commit(scope, c)
-			again = append(again, n)
+			again = append(again, nb.owner(job.N))
 		}
 	}
 	return again, nil
@@ -266,6 +248,16 @@ func (nb *Notebook) ready() (*worker.Process, *cell.Scope, error) {
 	default:
 	}
 	return process, scope, nil
+}
+
+// owner returns the cell that n is a step of; n if it is no step's number.
+func (nb *Notebook) owner(n int) int {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	if owner, ok := nb.owners[n]; ok {
+		return owner
+	}
+	return n
 }
 
 func (nb *Notebook) current() (*worker.Process, *cell.Scope, bool) {

@@ -42,6 +42,10 @@ type Result struct {
 	EValue    string
 	Traceback []string
 
+	// NextInput is a text that the cell asked to have in its own place (%load);
+	// empty for none.
+	NextInput string
+
 	// Lost is set when the worker ended with this cell: what earlier cells
 	// computed is gone.
 	Lost bool

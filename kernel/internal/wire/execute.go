@@ -24,7 +24,7 @@ type ExecuteReply struct {
 	Status          string         `json:"status"`
 	ExecutionCount  int            `json:"execution_count"`
 	UserExpressions map[string]any `json:"user_expressions,omitempty"`
-	Payload         []any          `json:"payload,omitempty"` // of Page
+	Payload         []any          `json:"payload,omitempty"` // of Page and SetNextInput
 	ErrorFields
 }
 
@@ -33,6 +33,13 @@ type Page struct {
 	Source string         `json:"source"` // "page"
 	Data   map[string]any `json:"data"`
 	Start  int            `json:"start"` // the line to show first
+}
+
+// SetNextInput is a payload of an ExecuteReply that puts text into a cell.
+type SetNextInput struct {
+	Source  string `json:"source"` // "set_next_input"
+	Text    string `json:"text"`
+	Replace bool   `json:"replace"` // the cell that ran, not a new one
 }
 
 // ErrorFields are what error messages and error replies share.

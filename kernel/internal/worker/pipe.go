@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // maxFrame bounds a frame's payload. Larger values are cut before they are
@@ -30,10 +31,11 @@ const (
 	kindDone  kind = 'd' // Done
 )
 
-// Job asks the child to run a cell.
+// Job asks the child to run a cell, or a command.
 type Job struct {
-	N      int    `json:"n"` // execution count
-	Source string `json:"source"`
+	N       int      `json:"n"`      // execution count
+	Source  string   `json:"source"` // Go without magics
+	Command *Command `json:"command,omitempty"`
 }
 
 type interruptFrame struct {
@@ -61,9 +63,15 @@ type Done struct {
 	// Error is the cell's last value, an error that is not nil.
 	Error   *string  `json:"error,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
+	// Took is how long the engine took, to compile and to run.
+	Took time.Duration `json:"took,omitempty"`
+
+	// Of commands: what they changed, and the text of a file.
+	Settings *Settings `json:"settings,omitempty"`
+	Text     string    `json:"text,omitempty"`
 }
 
-// Failure is engine.Failure on the wire.
+// Failure is engine.Failure on the wire, or a command's.
 type Failure struct {
 	Kind    string  `json:"kind"`
 	Message string  `json:"message"`

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/display"
@@ -41,6 +42,7 @@ func Serve(open func() (Scope, engine.Engine, error)) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	os.Unsetenv("GOTRACEBACK") // was for us, not for what cells start
 	debug.SetMaxStack(maxStack)
+	prepareFlags()
 	sock := os.NewFile(socketFD, "parent")
 	if _, err := sock.Stat(); err != nil {
 		return errors.New("worker: serve: no parent on descriptor 3: this process is started by the kernel")
@@ -165,15 +167,22 @@ func (s *server) finish(d Done) {
 }
 
 func run(ctx context.Context, scope Scope, eng engine.Engine, j Job) Done {
+	if j.Command != nil {
+		return command(ctx, j)
+	}
 	c, err := scope.Check(j.N, j.Source)
 	if err != nil { // the parent has checked: its scope and ours differ
 		return Done{N: j.N, Failure: &Failure{Kind: string(engine.Unsupported), Message: err.Error()}}
 	}
+	began := time.Now()
 	out := eng.Run(ctx, c)
+	took := time.Since(began)
 	if out.Failure == nil || out.Failure.Kind != engine.Unsupported {
 		scope.Commit(c)
 	}
-	return done(j.N, out)
+	d := done(j.N, out)
+	d.Took = took
+	return d
 }
 
 func done(n int, out engine.Outcome) Done {

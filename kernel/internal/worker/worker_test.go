@@ -324,7 +324,7 @@ func TestReadFrame(t *testing.T) {
 		}
 		if err == nil {
 			var j Job
-			if err := decodeFrame(k, payload, &j); err != nil || k != kindRun || j != (Job{3, "x"}) {
+			if err := decodeFrame(k, payload, &j); err != nil || k != kindRun || j != (Job{N: 3, Source: "x"}) {
 				t.Errorf("%s: %q %+v %v", test.name, k, j, err)
 			}
 		}

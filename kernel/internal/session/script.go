@@ -1,0 +1,185 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/worker"
+)
+
+// A turn is one cell on its way through the steps of its script.
+type turn struct {
+	*Notebook
+	ctx     context.Context
+	process *worker.Process
+	scope   *cell.Scope
+	n       int // the cell's number
+	source  string
+	res     Result
+
+	took  time.Duration // by Go since a %time about the rest of the cell
+	ended bool          // the cell failed, or no worker can be started
+}
+
+// run takes the steps in their order, up to the first that fails.
+func (t *turn) run() (Result, error) {
+	var script *cell.Script
+	var err error
+	if bug := protect(func() { script, err = cell.ReadScript(t.source) }); bug != nil {
+		err = bug
+	}
+	if err != nil {
+		t.refuse(err)
+		return t.res, nil
+	}
+	checked, err := t.checkWhole(script)
+	if err != nil {
+		t.refuse(err)
+		return t.res, nil
+	}
+	last := -1 // the step of Go that has the cell's number, and shows its value
+	for i, step := range script.Steps {
+		if step.Go != "" && step.Magic != "timeit" || len(script.Steps) == 1 {
+			last = i
+		}
+	}
+	began := time.Duration(-1) // a %time about the rest
+	for i, step := range script.Steps {
+		switch {
+		case step.Magic == "" || step.Magic == "time" && step.Go != "":
+			before := t.took
+			if err = t.goStep(step, i == last, checked); err == nil && step.Magic != "" && !t.ended {
+				t.printWall(t.took - before)
+			}
+		case step.Magic == "time":
+			began = t.took
+		default:
+			err = t.magic(step)
+		}
+		if err != nil || t.ended {
+			return t.res, err
+		}
+	}
+	if began >= 0 {
+		t.printWall(t.took - began)
+	}
+	return t.res, nil
+}
+
+// checkWhole checks the Go of all steps as one, so that a cell whose Go is
+// wrong runs nothing, not even the magics before it. The cell that it returns
+// is nil where a step has to be checked when it is its turn: it is one of
+// several, or comes after a %reset.
+func (t *turn) checkWhole(script *cell.Script) (*cell.Cell, error) {
+	steps := 0
+	for _, step := range script.Steps {
+		if step.Magic == "reset" {
+			return nil, nil
+		}
+		if step.Go != "" && step.Magic != "timeit" {
+			steps++
+		}
+	}
+	if steps == 0 && len(script.Steps) > 0 && script.Steps[0].Magic != "" {
+		return nil, nil
+	}
+	c, err := check(t.scope, t.n, script.Go)
+	if err != nil || steps > 1 {
+		return nil, err
+	}
+	return c, nil
+}
+
+// refuse shows what is wrong with the cell.
+func (t *turn) refuse(err error) {
+	t.ended = true
+	var wrong cell.Diagnostics
+	if !errors.As(err, &wrong) {
+		t.res = t.fail(t.res, plainFailure("CompileError", err.Error()))
+		return
+	}
+	t.res = t.fail(t.res, compileFailure(t.n, t.source, wrong))
+}
+
+// goStep runs the Go of a step. The last of a cell has its number and shows
+// its value; c is that, if it is checked already.
+func (t *turn) goStep(step cell.Step, last bool, c *cell.Cell) error {
+	n := t.n
+	if !last {
+		n = t.part(t.n)
+	}
+	if c == nil {
+		var err error
+		if c, err = check(t.scope, n, step.Go); err != nil {
+			t.refuse(err)
+			return nil
+		}
+	}
+	done, err := t.do(worker.Job{N: n, Source: c.Source})
+	if err != nil || t.ended {
+		return err
+	}
+	if done.Failure == nil || done.Failure.Kind != "unsupported" {
+		t.commit(t.scope, c)
+	}
+	switch {
+	case done.Failure != nil:
+		t.end(t.runFailure(*done.Failure))
+	case done.Error != nil:
+		t.end(t.errorFailure(c, *done.Error))
+	case done.Result != nil && last:
+		t.send(Output{Type: ExecuteResult, Count: t.res.Count, Data: done.Result})
+	}
+	return nil
+}
+
+// do has the worker do a job.
+func (t *turn) do(job worker.Job) (worker.Done, error) {
+	done, err := t.process.Run(t.ctx, job)
+	if err != nil {
+		t.ended = true
+		t.res, err = t.died(t.res, err)
+		return done, err
+	}
+	t.took += done.Took
+	return done, nil
+}
+
+// end ends the cell with a failure.
+func (t *turn) end(f failure) {
+	t.ended = true
+	t.res = t.fail(t.res, f)
+}
+
+// part gives a step of cell n a number of its own.
+func (nb *Notebook) part(n int) int {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	nb.hidden++
+	part := hiddenBase + nb.hidden
+	nb.sources[part] = nb.sources[n]
+	nb.owners[part] = n
+	return part
+}
+
+// settle keeps what a command changed for the workers to come.
+func (nb *Notebook) settle(s *worker.Settings) {
+	if s == nil {
+		return
+	}
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	if s.Dir != "" {
+		nb.opts.Dir = s.Dir
+	}
+	if len(s.Env) > 0 {
+		if nb.opts.Env == nil {
+			nb.opts.Env = os.Environ()
+		}
+		nb.opts.Env = slices.Concat(nb.opts.Env, s.Env)
+	}
+}

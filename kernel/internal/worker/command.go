@@ -1,0 +1,285 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+)
+
+// Command is a magic that the child carries out: it has the cells' working
+// directory, environment and output.
+type Command struct {
+	Name string `json:"name"` // as in cell.Magics
+	Args string `json:"args,omitempty"`
+	Body string `json:"body,omitempty"`
+}
+
+// CommandFailed is the kind of failure of a Command, beside engine's.
+const CommandFailed = "command"
+
+// Settings are what a Command changed for all later cells.
+type Settings struct {
+	Dir string   `json:"dir,omitempty"` // the working directory
+	Env []string `json:"env,omitempty"` // variables, NAME=VALUE
+}
+
+// command carries out the command of a job.
+func command(ctx context.Context, j Job) Done {
+	d := Done{N: j.N}
+	c := *j.Command
+	var err error
+	switch c.Name {
+	case "!":
+		err = shell(ctx, "sh", strings.TrimPrefix(c.Args, "*"))
+	case "sh", "bash":
+		if c.Args != "" {
+			err = fmt.Errorf("%%%%%s takes no arguments, not %q", c.Name, c.Args)
+			break
+		}
+		err = shell(ctx, c.Name, c.Body)
+	case "cd":
+		d.Settings, err = changeDir(c.Args)
+	case "pwd":
+		var dir string
+		if dir, err = os.Getwd(); err == nil {
+			fmt.Println(dir)
+		}
+	case "env":
+		d.Settings, err = environment(c.Args)
+	case "args":
+		os.Args = append(os.Args[:1:1], words(c.Args)...)
+	case "writefile":
+		err = writeFile(c.Args, c.Body)
+	case "load":
+		var text []byte
+		if text, err = os.ReadFile(one(c.Args)); err == nil {
+			d.Text = strings.ToValidUTF8(string(text), "\uFFFD")
+		}
+	default:
+		err = fmt.Errorf("unknown command %q", c.Name)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		d.Failure = &Failure{Kind: string(engine.Interrupt)}
+	case err != nil:
+		d.Failure = &Failure{Kind: CommandFailed, Message: err.Error()}
+	}
+	return d
+}
+
+// killAfter is how long a command may take to end when it is interrupted.
+const killAfter = 400 * time.Millisecond
+
+// shell runs a script with our output. When ctx ends, all that the script has
+// started and waits for is interrupted, as by Ctrl-C, and soon killed. What it
+// leaves in the background stays in our process group, and ends with it.
+func shell(ctx context.Context, name, script string) error {
+	cmd := exec.Command(name, "-c", script)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", name, err)
+	}
+	ended := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		select {
+		case <-ended:
+			return
+		case <-ctx.Done():
+		}
+		family := descendants(cmd.Process.Pid)
+		signalAll(family, syscall.SIGINT)
+		select {
+		case <-ended:
+		case <-time.After(killAfter):
+		}
+		signalAll(append(family, descendants(family...)...), syscall.SIGKILL)
+	}()
+	err := cmd.Wait()
+	close(ended)
+	<-stopped
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return fmt.Errorf("the command was ended by a signal: %v", status.Signal())
+		}
+		return fmt.Errorf("the command failed: %w", err)
+	}
+	return err
+}
+
+// descendants lists the processes given and what they have started.
+func descendants(pids ...int) []int {
+	children := map[int][]int{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		// pid (command) state ppid ...; a command may hold parentheses.
+		var state string
+		var pid, parent int
+		fmt.Sscan(string(data), &pid)
+		fmt.Sscan(string(data[bytes.LastIndexByte(data, ')')+1:]), &state, &parent)
+		children[parent] = append(children[parent], pid)
+	}
+	list := slices.Clone(pids)
+	for i := 0; i < len(list); i++ {
+		for _, c := range children[list[i]] {
+			if !slices.Contains(list, c) {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+// signalAll sends a signal to those of the processes that are in our group: the
+// number of one that has ended may be another's.
+func signalAll(pids []int, sig syscall.Signal) {
+	for _, pid := range pids {
+		if group, err := syscall.Getpgid(pid); err == nil && group == syscall.Getpgrp() {
+			syscall.Kill(pid, sig)
+		}
+	}
+}
+
+func changeDir(arg string) (*Settings, error) {
+	dir := one(arg)
+	if dir == "" || dir == "~" || strings.HasPrefix(dir, "~/") {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, err
+		}
+		dir = home + strings.TrimPrefix(dir, "~")
+	}
+	if err := os.Chdir(dir); err != nil {
+		return nil, err
+	}
+	at, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	os.Setenv("PWD", at) // os/exec and shells ask it
+	fmt.Println(at)
+	return &Settings{Dir: at}, nil
+}
+
+// environment is %env: all variables, NAME, NAME=VALUE or NAME VALUE.
+func environment(arg string) (*Settings, error) {
+	name, value, set := strings.Cut(arg, "=")
+	if i := strings.IndexAny(name, " \t"); i >= 0 {
+		name, value, set = arg[:i], strings.TrimSpace(arg[i:]), true
+		value = strings.TrimSpace(strings.TrimPrefix(value, "="))
+	}
+	switch {
+	case arg == "":
+		all := os.Environ()
+		slices.Sort(all)
+		for _, v := range all {
+			fmt.Println(v)
+		}
+		return nil, nil
+	case !set:
+		v, ok := os.LookupEnv(name)
+		if !ok {
+			return nil, fmt.Errorf("%s is not in the environment", name)
+		}
+		fmt.Println(v)
+		return nil, nil
+	}
+	value = one(value)
+	if err := os.Setenv(name, value); err != nil {
+		return nil, fmt.Errorf("set %q: %w", name, err)
+	}
+	fmt.Printf("%s=%s\n", name, value)
+	return &Settings{Env: []string{name + "=" + value}}, nil
+}
+
+func writeFile(args, body string) error {
+	rest, appends := strings.CutPrefix(args, "-a ")
+	if rest, ok := strings.CutSuffix(args, " -a"); ok && !appends {
+		return fmt.Errorf("write it before the file: -a %s", rest)
+	}
+	name := one(rest)
+	if name == "" || name == "-a" {
+		return errors.New("which file? %%writefile [-a] FILE")
+	}
+	if body != "" && !strings.HasSuffix(body, "\n") {
+		body += "\n"
+	}
+	flags, verb := os.O_WRONLY|os.O_CREATE|os.O_TRUNC, "Wrote"
+	if appends {
+		flags, verb = os.O_WRONLY|os.O_CREATE|os.O_APPEND, "Added to"
+	}
+	f, err := os.OpenFile(name, flags, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(body)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	fmt.Printf("%s %s (%d bytes)\n", verb, name, len(body))
+	return nil
+}
+
+// one takes the quotes off an argument that is the only one.
+func one(arg string) string {
+	arg = strings.TrimSpace(arg)
+	if n := len(arg); n >= 2 && (arg[0] == '"' || arg[0] == '\'') && arg[n-1] == arg[0] {
+		return arg[1 : n-1]
+	}
+	return arg
+}
+
+// words cuts a line at its spaces, but for those in quotes.
+func words(line string) []string {
+	var list []string
+	var word strings.Builder
+	quote, begun := rune(0), false
+	for _, c := range line {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, begun = c, true
+		case quote == 0 && (c == ' ' || c == '\t'):
+			if begun {
+				list = append(list, word.String())
+				word.Reset()
+				begun = false
+			}
+		default:
+			word.WriteRune(c)
+			begun = true
+		}
+	}
+	if begun {
+		list = append(list, word.String())
+	}
+	return list
+}
+
+// prepareFlags lets cells be programs with flags: they have no arguments of
+// ours, and a wrong one is a panic and not the end of the process.
+func prepareFlags() {
+	os.Args = []string{"cell"}
+	flag.CommandLine.Init(os.Args[0], flag.PanicOnError)
+}
