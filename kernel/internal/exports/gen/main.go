@@ -13,8 +13,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/importer"
 	"go/token"
-	"go/types"
 	"io"
 	"os"
 	"os/exec"
@@ -131,13 +131,14 @@ func run(name string) error {
 	}
 	slices.Sort(paths)
 
-	fset := token.NewFileSet()
-	imports := map[string]*types.Package{}
+	imp := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exportFile[path])
+	})
 	var index, data bytes.Buffer
 	for _, path := range paths {
-		pkg, err := read(fset, imports, exportFile[path], path)
+		pkg, err := imp.Import(path)
 		if err != nil {
-			return err
+			return fmt.Errorf("read %s: %w", path, err)
 		}
 		var raw bytes.Buffer
 		if err := gcexportdata.Write(&raw, token.NewFileSet(), pkg); err != nil {
@@ -160,17 +161,4 @@ func run(name string) error {
 	out = append(out, index.Bytes()...)
 	out = append(out, data.Bytes()...)
 	return os.WriteFile(name, out, 0o644)
-}
-
-func read(fset *token.FileSet, imports map[string]*types.Package, file, path string) (*types.Package, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := gcexportdata.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return gcexportdata.Read(r, fset, imports, path)
 }
