@@ -129,7 +129,33 @@ func (l *lowering) declarations(c *cell.Cell) (decls []*decl, inits []*ast.FuncD
 			vs = append(vs, &decl{obj: v, base: v.Name(), kind: varName})
 		}
 	}
-	return slices.Concat(ts, vs, fs), inits
+	return slices.Concat(inOrder(info, ts), vs, fs), inits
+}
+
+// inOrder puts types behind those that they are defined as: given type T1 T,
+// yaegi must know T first.
+func inOrder(info *types.Info, ts []*decl) []*decl {
+	byObj := map[types.Object]*decl{}
+	for _, d := range ts {
+		byObj[d.obj] = d
+	}
+	var r []*decl
+	done := map[*decl]bool{}
+	var add func(d *decl)
+	add = func(d *decl) {
+		if done[d] {
+			return
+		}
+		done[d] = true
+		if id, ok := ast.Unparen(d.spec.Type).(*ast.Ident); ok && byObj[info.Uses[id]] != nil {
+			add(byObj[info.Uses[id]])
+		}
+		r = append(r, d)
+	}
+	for _, d := range ts {
+		add(d)
+	}
+	return r
 }
 
 // receiver is the object of a method's type.

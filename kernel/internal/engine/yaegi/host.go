@@ -23,6 +23,8 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Show":       func(i int, typ string, holds []any) { e.now().show(i, e.shown(typ, holds)) },
 		"Value":      func(typ string, holds []any) any { return e.shown(typ, holds) },
 		"Method":     e.methods.add,
+		"Implements": e.implements,
+		"Assert":     e.assert,
 		"Formatted":  e.formatted,
 		"FormatAll":  e.formatAll,
 		"ShowError":  func(i int, typ string, err error) { e.now().show(i, engine.Value{Any: err, Type: typ}) },

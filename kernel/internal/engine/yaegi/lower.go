@@ -32,6 +32,7 @@ type lowering struct {
 	direct  map[*ast.FuncLit]string
 	called  map[ast.Expr]bool       // functions that stand in a call
 	becomes map[ast.Expr]types.Type // operands to be converted
+	indices map[ast.Expr]bool       // constant indices of literals, and lengths
 	show    *cell.Cell              // set while its body is lowered
 	n       int                     // for new local names; starts again with every declaration
 
@@ -169,6 +170,8 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		}
 	case *ast.CompositeLit:
 		l.elements(n)
+	case *ast.ArrayType:
+		l.index(n, n.Len)
 	}
 	e, ok := n.(ast.Expr)
 	if !ok {
@@ -210,6 +213,6 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 func (l *lowering) begin(n ast.Node) {
 	l.n, l.stack = 0, nil
 	l.label, l.esc, l.direct = map[ast.Stmt]string{}, map[types.Object]bool{}, map[*ast.FuncLit]string{}
-	l.called, l.becomes = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}
+	l.called, l.becomes, l.indices = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}, map[ast.Expr]bool{}
 	l.findEscapes(n)
 }

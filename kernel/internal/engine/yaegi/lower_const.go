@@ -19,6 +19,19 @@ import (
 //	const big = 1 << 62; x := uint64(big) * 2
 //	x := uint64(9223372036854775808)
 
+// index notes a constant index of an array or slice literal, or a length,
+// which yaegi wants without a type.
+func (l *lowering) index(of ast.Node, e ast.Expr) {
+	if c, ok := of.(*ast.CompositeLit); ok {
+		if _, ok := deref(l.typeOf(c)).Underlying().(*types.Map); ok {
+			return
+		}
+	}
+	if e != nil {
+		l.indices[e] = true
+	}
+}
+
 // fold gives a constant expression as a typed literal.
 func (l *lowering) fold(e ast.Expr) (string, bool) {
 	tv, ok := l.src.info.Types[e]
@@ -26,6 +39,11 @@ func (l *lowering) fold(e ast.Expr) (string, bool) {
 		return "", false
 	}
 	t := l.subst(tv.Type)
+	if l.indices[e] {
+		if v := constant.ToInt(tv.Value); v.Kind() == constant.Int {
+			return v.ExactString(), true
+		}
+	}
 	b, ok := t.Underlying().(*types.Basic)
 	if !ok {
 		if types.IsInterface(t) { // a constant that becomes an interface

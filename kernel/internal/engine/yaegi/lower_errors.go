@@ -103,6 +103,9 @@ func (l *lowering) elements(c *ast.CompositeLit) {
 		fields = u
 	}
 	for i, e := range c.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok && fields == nil {
+			l.index(c, kv.Key)
+		}
 		to := elem
 		if fields != nil && i < fields.NumFields() {
 			to = fields.Field(i).Type()

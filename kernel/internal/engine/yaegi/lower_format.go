@@ -117,11 +117,15 @@ func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
 	}) + "(" + s + ")", true
 }
 
-// asInterface passes a value through a parameter of interface type, which
-// makes yaegi wrap all kinds of values.
+// asInterface makes a value of type t an interface value. yaegi wraps all
+// kinds of values where a variable is assigned, and no results of calls where
+// they are arguments.
 func (l *lowering) asInterface(s string, t types.Type, i string) string {
 	if types.IsInterface(t) {
 		return s
 	}
-	return l.helper("as", i, func(n string) string { return "func " + n + "(x " + i + ") " + i + " { return x }" }) + "(" + s + ")"
+	ts := l.typ(t)
+	return l.helper("as", ts+", "+i, func(n string) string {
+		return "func " + n + "(x " + ts + ") " + i + " { var y " + i + " = x; return y }"
+	}) + "(" + s + ")"
 }

@@ -2,13 +2,14 @@ package yaegi
 
 import (
 	"go/types"
+	"strconv"
 	"strings"
 )
 
 // Methods of values whose type is not known where they are shown.
 //
 // An interpreted value in an interface has no methods in compiled code. The
-// host learns, of every type, the methods that a display or fmt looks for; the
+// host learns the methods of every type that a cell declares; the
 // interpreter's wrapper of an interface value says which type it is. A slice
 // keeps the wrapper on the way.
 //
@@ -26,14 +27,26 @@ func (l *lowering) methodsOf(ref string, t types.Type) {
 			t = types.NewPointer(t)
 		}
 		set := types.NewMethodSet(t)
-		for _, m := range displayMethods {
-			s := set.Lookup(nil, m.name)
-			if s == nil || types.TypeString(s.Type(), nil) != displaySignatures[m.name] {
+		for s := range set.Methods() {
+			m := s.Obj().(*types.Func)
+			if !m.Exported() {
 				continue
 			}
-			sig := strings.Replace(displaySignatures[m.name], "func()", "func(x "+star+ref+")", 1)
-			l.methods = append(l.methods, host("Method")+`("`+star+"main."+ref+`", "`+m.name+`", `+
-				strings.Replace(sig, "any", "interface{}", 1)+" { return x."+m.name+"() })")
+			sig := l.subst(s.Type()).(*types.Signature)
+			x, as, dots := "x "+star+ref, "", ""
+			for i, p := range l.params(sig) {
+				a := "a" + strconv.Itoa(i)
+				x, as = x+", "+a+" "+p, as+a+", "
+			}
+			if sig.Variadic() {
+				dots = "..."
+			}
+			res, back := "", ""
+			if sig.Results().Len() > 0 {
+				res, back = " ("+strings.Join(l.types(sig.Results()), ", ")+")", "return "
+			}
+			l.methods = append(l.methods, host("Method")+`("`+star+"main."+ref+`", "`+m.Name()+`", func(`+x+")"+res+
+				" { "+back+"x."+m.Name()+"("+strings.TrimSuffix(as, ", ")+dots+") })")
 		}
 	}
 }

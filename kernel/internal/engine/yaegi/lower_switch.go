@@ -43,9 +43,14 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 	v, k := l.fresh("x"), l.fresh("k")
 	b.WriteString(v + ", " + k + " := " + l.text(x) + ", 0; ")
 	var tests, clauses []string
+	null := 0 // the clause for nil
 	for i, s := range n.Body.List {
 		c := s.(*ast.CaseClause)
 		for _, e := range c.List {
+			if l.src.info.Types[e].IsNil() {
+				null = i + 1
+				continue
+			}
 			tests = append(tests, fmt.Sprintf("if %s { %s = %d }", l.typeTest(v, l.typeOf(x), e), k, i+1))
 		}
 		head := "default: "
@@ -55,7 +60,7 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 		if name != "" && name != "_" {
 			bound := v
 			if len(c.List) == 1 && !l.src.info.Types[c.List[0]].IsNil() {
-				bound = l.asserted(v, l.typeOf(x), l.typeOf(c.List[0])) + ".(" + l.text(c.List[0]) + ")"
+				bound = l.assertion(v, l.typeOf(x), l.typeOf(c.List[0]))
 			}
 			head += name + " := " + bound + "; _ = " + name + "; "
 		}
@@ -65,6 +70,7 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 		}
 		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+l.within(f, func() string { return l.cut(c, c.Colon+1, end) }))
 	}
+	tests = append([]string{fmt.Sprintf("if %s(%s) { %s = %d }", host("IsNil"), v, k, null)}, tests...)
 	b.WriteString(strings.Join(tests, " else "))
 	b.WriteString("\n")
 	if f.label != "" {
@@ -77,10 +83,10 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 // typeTest is a condition that tells whether variable v holds a value of the
 // type of a clause, as an if statement's head.
 func (l *lowering) typeTest(v string, from types.Type, e ast.Expr) string {
-	if l.src.info.Types[e].IsNil() {
-		return host("IsNil") + "(" + v + ")"
-	}
 	t := l.typeOf(e)
+	if types.IsInterface(t) && l.compiled(t) {
+		return l.toCompiled("is", from, t) + "(" + v + ")"
+	}
 	test := "_, ok := " + l.asserted(v, from, t) + ".(" + l.text(e) + "); ok"
 	if !types.IsInterface(t) && l.mayBeConfused(t) {
 		test += " && " + host("Maybe") + "(interface{}(" + v + "), " + l.quoted(t) + ")"
@@ -117,7 +123,11 @@ func (l *lowering) typeAssert(e *ast.TypeAssertExpr) (string, bool) {
 	if e.Type == nil {
 		return "", false
 	}
-	return l.asserted(l.text(e.X), l.typeOf(e.X), l.typeOf(e.Type)) + ".(" + l.text(e.Type) + ")", true
+	x, from, to := l.text(e.X), l.typeOf(e.X), l.typeOf(e.Type)
+	if _, two := l.src.info.TypeOf(e).(*types.Tuple); two && types.IsInterface(to) && l.compiled(to) {
+		return l.toCompiled("maybe", from, to) + "(" + x + ")", true
+	}
+	return l.assertion(x, from, to), true
 }
 
 // asserted renders x, of interface type from, for an assertion. yaegi cannot
@@ -148,6 +158,9 @@ func (l *lowering) compiled(t types.Type) bool {
 //	host.Equal(err, stop)
 
 func (l *lowering) compare(e *ast.BinaryExpr) (string, bool) {
+	if e.Op == token.LAND || e.Op == token.LOR {
+		return l.logical(e)
+	}
 	if e.Op != token.EQL && e.Op != token.NEQ {
 		return "", false
 	}
@@ -163,4 +176,25 @@ func (l *lowering) compare(e *ast.BinaryExpr) (string, bool) {
 		not = "!"
 	}
 	return not + host("Equal") + "(" + l.text(e.X) + ", " + l.text(e.Y) + ")", true
+}
+
+// logical renders && and || of received values, which yaegi loses:
+//
+//	<-ch && more
+//	received__1(ch) && more
+func (l *lowering) logical(e *ast.BinaryExpr) (string, bool) {
+	changed := false
+	operand := func(x ast.Expr) string {
+		u, ok := ast.Unparen(x).(*ast.UnaryExpr)
+		if !ok || u.Op != token.ARROW {
+			return l.text(x)
+		}
+		changed = true
+		ts := l.typ(l.typeOf(u.X))
+		return l.helper("received", ts, func(n string) string {
+			return "func " + n + "(ch " + ts + ") " + l.typ(l.typeOf(u)) + " { v := <-ch; return v }"
+		}) + "(" + l.text(u.X) + ")"
+	}
+	s := operand(e.X) + " " + e.Op.String() + " " + operand(e.Y)
+	return s, changed
 }

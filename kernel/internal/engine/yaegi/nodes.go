@@ -186,6 +186,21 @@ func (r *reach) dynamicType(x any) (typ string, ok bool) {
 	return typ, ok
 }
 
+// compiledInterface is an interface type of a table, or error, and yaegi's
+// struct for it; i is nil for what is none.
+func (r *reach) compiledInterface(path, name string) (i, wrapper reflect.Type) {
+	if path == "" {
+		return reflect.TypeFor[error](), nil
+	}
+	if v, ok := r.binary(path, name); ok && v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Interface {
+		i = v.Type().Elem()
+	}
+	if v, ok := r.binary(path, "_"+name); ok && v.Kind() == reflect.Pointer {
+		wrapper = v.Type().Elem()
+	}
+	return i, wrapper
+}
+
 // isWrapper tells yaegi's wrapper of values of interface type.
 func isWrapper(v reflect.Value) bool {
 	return v.IsValid() && v.Type().Name() == "valueInterface" && v.Type().PkgPath() == "github.com/traefik/yaegi/interp"

@@ -32,23 +32,37 @@ func (m *methods) add(typ, name string, f any) {
 // bound is method name of type typ for receiver x; it is invalid where the
 // type has none, or had another shape when x was made.
 func (m *methods) bound(typ, name string, x any) (call func() any) {
+	f, sig := m.function(typ, name, x), displayTypes[name]
+	if !f.IsValid() || !sameMethod(f.Type(), sig) {
+		return nil
+	}
+	return func() any { return bare(f.Call([]reflect.Value{reflect.ValueOf(x)})[0].Interface()) }
+}
+
+// function is bound without its receiver.
+func (m *methods) function(typ, name string, x any) reflect.Value {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f, v := m.m[typ][name], reflect.ValueOf(x)
 	if !f.IsValid() || !v.IsValid() || f.Kind() != reflect.Func || !v.Type().AssignableTo(f.Type().In(0)) {
-		return nil
+		return reflect.Value{}
 	}
-	return func() any { return bare(f.Call([]reflect.Value{v})[0].Interface()) }
+	return f
+}
+
+// displayTypes are the methods that displays look for.
+var displayTypes = map[string]reflect.Type{
+	"MIMEBundle": reflect.TypeFor[func() map[string]any](),
+	"String":     reflect.TypeFor[func() string](),
+	"Error":      reflect.TypeFor[func() string](),
 }
 
 // reveal is what the interpreter's representation x of an interface value
 // stands for.
 func (e *Engine) reveal(x any) (engine.Value, bool) {
-	typ, ok := e.reach.dynamicType(x)
-	if !ok {
-		if typ = taggedType(reflect.TypeOf(x)); typ == "" {
-			return engine.Value{}, false
-		}
+	typ := e.typeName(x)
+	if typ == "" && !isWrapper(reflect.ValueOf(x)) {
+		return engine.Value{}, false
 	}
 	v := engine.Value{Any: bare(x), Type: sourceName(typ), Reveal: e.reveal}
 	if f := e.methods.bound(typ, "MIMEBundle", v.Any); f != nil {
@@ -61,6 +75,14 @@ func (e *Engine) reveal(x any) (engine.Value, bool) {
 		v.Error = func() string { return fmt.Sprint(f()) }
 	}
 	return v, true
+}
+
+// typeName is the interpreter's name of x's type, as far as it can be known.
+func (e *Engine) typeName(x any) string {
+	if typ, _ := e.reach.dynamicType(x); typ != "" {
+		return typ
+	}
+	return taggedType(reflect.TypeOf(bare(x)))
 }
 
 // shown is the only element of holds, of static type typ, as displays get it.
