@@ -74,7 +74,7 @@ func TestShell(t *testing.T) {
 	r.ReplyOK(2)
 	r.Idle()
 	prints(t, k, 3, "%%bash\nfor i in 1 2; do\n  echo $i\ndone", "1\n2\n")
-	prints(t, k, 4, "%%sh\necho sh", "sh\n")
+	prints(t, k, 4, "%%script sed 's/a b/c/'\na b\n", "c\n")
 	r = k.Execute("!echo wrong >&2; exit 3")
 	r.Busy()
 	r.Input(5)
@@ -139,7 +139,7 @@ func TestDirectoryEnvironmentAndFiles(t *testing.T) {
 	dir := inDir(t, k)
 	prints(t, k, 2, "%pwd", dir+"\n")
 	prints(t, k, 3, "fmt.Println(must(os.Getwd()))", dir+"\n")
-	prints(t, k, 4, "%%writefile \"a b.txt\"\nline 1\n%who\n", "Wrote a b.txt (12 bytes)\n")
+	prints(t, k, 4, "%%writefile \"$PWD/a b.txt\"\nline 1\n%who\n", "Wrote "+dir+"/a b.txt (12 bytes)\n")
 	prints(t, k, 5, "%%writefile -a a b.txt\nline 3", "Added to a b.txt (7 bytes)\n")
 	prints(t, k, 6, `fmt.Print(string(must(os.ReadFile("a b.txt"))))`, "line 1\n%who\nline 3\n")
 	prints(t, k, 7, "%env WHO=me too", "WHO=me too\n")
@@ -218,14 +218,17 @@ func TestMagicsThatFail(t *testing.T) {
 	fails(t, k, 5, "x := 1\n!true\nvar s []int\ns[x]", "Panic", "Cell In[5], line 4", "s[x]")
 	fails(t, k, 6, "x := 1\nvar s []int\ns[x]++\n!true\nx", "Panic", "Cell In[6], line 3", "s[x]")
 	fails(t, k, 7, "%timeit", "MagicError", "usage")
+	run(k, 8, "type T struct{ a int }\nv := T{1}\n!true\nx = 2")
+	run(k, 9, "type T struct{ b int }")
+	fails(t, k, 10, "v", "CompileError", "In[8]")
 	r := k.Execute("%goflags -race\n!*go mod tidy\nz := 1\nz")
 	r.Busy()
-	r.Input(8)
+	r.Input(11)
 	if _, err, _ := r.Streams(); !strings.Contains(err, "%goflags is ignored") || !strings.Contains(err, "!*go mod tidy is ignored") {
 		t.Errorf("%q", err)
 	}
 	r.Result("1")
-	r.ReplyOK(8)
+	r.ReplyOK(11)
 	r.Idle()
 }
 
@@ -270,20 +273,21 @@ func TestABodyOfMainHasItsOwnScope(t *testing.T) {
 	prints(t, k, 1, "import \"strconv\"\n\nfunc half(x int) int { return x / 2 }\n\n%%\nx := 8\ndefer fmt.Println(\"bye\")\nfmt.Println(strconv.Itoa(half(x)))", "4\nbye\n")
 	fails(t, k, 2, "x", "CompileError", "undefined: x")
 	prints(t, k, 3, "fmt.Println(half(4))", "2\n")
-	run(k, 4, "var size = flag.Int(\"size\", 1, \"\")")
-	prints(t, k, 5, "%% -size=3 rest\nfmt.Println(*size, flag.Args())", "3 [rest]\n")
-	prints(t, k, 6, "%args a \"b c\"\nfmt.Println(len(os.Args), os.Args[1:])", "3 [a b c]\n")
+	run(k, 4, "var size = flag.Int(\"size\", 1, \"\")\nvar other = flag.Bool(\"other\", false, \"\")")
+	run(k, 5, "size = flag.Int(\"size\", 1, \"\")") // not defined twice
+	prints(t, k, 6, "%% -size=3 -other rest\nfmt.Println(*size, *other, flag.Args())", "3 true [rest]\n")
+	prints(t, k, 7, "%args a \"b c\"\nfmt.Println(len(os.Args), os.Args[1:])", "3 [a b c]\n")
 	r := k.Execute("%% -none=3\nfmt.Println(1)")
 	r.Busy()
-	r.Input(7)
+	r.Input(8)
 	r.Streams() // how to use the flags
 	if f := r.Error(); f.EName != "Panic" || !strings.Contains(f.EValue, "-none") {
 		t.Errorf("%+v", f)
 	}
-	r.ReplyError(7)
+	r.ReplyError(8)
 	r.Idle()
-	prints(t, k, 8, "%%\nfmt.Println(*size)\n", "3\n")
-	prints(t, k, 9, "//gonb:!echo as a comment\nfunc main() { fmt.Println(\"main\") }", "as a comment\nmain\n")
+	prints(t, k, 9, "%%\nfmt.Println(*size)\n", "3\n")
+	prints(t, k, 10, "//gonb:!echo as a comment\nfunc main() { fmt.Println(\"main\") }", "as a comment\nmain\n")
 }
 
 func TestMagicsOfARunner(t *testing.T) {

@@ -13,6 +13,13 @@
 // Status says whether a source is complete, Complete what may stand at a
 // cursor.
 //
+// # Magics
+//
+// What is no Go in a cell, %time and !ls, never reaches Check. ReadScript cuts
+// the cell at its magics into steps, whose Go has each token at the line and
+// column where the cell has it, so that positions need no map. Who runs a step
+// is said by the table [Magics], as data.
+//
 // # Split
 //
 // The scanner cuts the source into top-level chunks at the semicolons, its own

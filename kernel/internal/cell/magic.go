@@ -46,6 +46,7 @@ var Magics = []Magic{
 	{"writefile", "[-a] FILE", "write the rest of the cell to the file; with -a, add it", InWorker, false, true},
 	{"bash", "", "run the rest of the cell with bash", InWorker, false, true},
 	{"sh", "", "run the rest of the cell with sh", InWorker, false, true},
+	{"script", "COMMAND [ARG...]", "give the rest of the cell to the command, as its input", InWorker, false, true},
 	{Shell, "COMMAND", "run the command with sh; a line that ends in \\ goes on", InWorker, true, false},
 	{"goflags", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"goworkfix", "", "ignored: cells are not built by the go command", Ignored, true, false},

@@ -135,7 +135,7 @@ func (t *turn) command(step cell.Step) error {
 		t.res.NextInput = done.Text
 	case f.Kind != worker.CommandFailed:
 		t.end(t.runFailure(*f))
-	case step.Magic == cell.Shell || step.Magic == "sh" || step.Magic == "bash":
+	case slices.Contains([]string{cell.Shell, "sh", "bash", "script"}, step.Magic):
 		t.failMagic(step, "ShellError", f.Message)
 	default:
 		t.failMagic(step, "MagicError", f.Message)

@@ -3,8 +3,11 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -102,7 +105,21 @@ func (t *turn) refuse(err error) {
 		t.res = t.fail(t.res, plainFailure("CompileError", err.Error()))
 		return
 	}
+	for i := range wrong {
+		wrong[i].Msg, wrong[i].Hint = t.ownNumbers(wrong[i].Msg), t.ownNumbers(wrong[i].Hint)
+	}
 	t.res = t.fail(t.res, compileFailure(t.n, t.source, wrong))
+}
+
+// hiddenCell is a cell that has no number of its own, in a message.
+var hiddenCell = regexp.MustCompile(`\bIn\[[0-9]{7,}\]`)
+
+// ownNumbers names the cells in a message whose steps are in it.
+func (t *turn) ownNumbers(text string) string {
+	return hiddenCell.ReplaceAllStringFunc(text, func(s string) string {
+		n, _ := strconv.Atoi(s[len("In[") : len(s)-1])
+		return fmt.Sprintf("In[%d]", t.owner(n))
+	})
 }
 
 // goStep runs the Go of a step. The last of a cell has its number and shows

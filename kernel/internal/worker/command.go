@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,13 +40,20 @@ func command(ctx context.Context, j Job) Done {
 	var err error
 	switch c.Name {
 	case "!":
-		err = shell(ctx, "sh", strings.TrimPrefix(c.Args, "*"))
+		err = shell(ctx, "", "sh", "-c", strings.TrimPrefix(c.Args, "*"))
 	case "sh", "bash":
 		if c.Args != "" {
 			err = fmt.Errorf("%%%%%s takes no arguments, not %q", c.Name, c.Args)
 			break
 		}
-		err = shell(ctx, c.Name, c.Body)
+		err = shell(ctx, "", c.Name, "-c", c.Body)
+	case "script":
+		command := words(c.Args)
+		if len(command) == 0 {
+			err = errors.New("which command? %%script COMMAND [ARG...]")
+			break
+		}
+		err = shell(ctx, c.Body, command...)
 	case "cd":
 		d.Settings, err = changeDir(c.Args)
 	case "pwd":
@@ -63,7 +69,7 @@ func command(ctx context.Context, j Job) Done {
 		err = writeFile(c.Args, c.Body)
 	case "load":
 		var text []byte
-		if text, err = os.ReadFile(one(c.Args)); err == nil {
+		if text, err = os.ReadFile(path(c.Args)); err == nil {
 			d.Text = strings.ToValidUTF8(string(text), "\uFFFD")
 		}
 	default:
@@ -81,14 +87,18 @@ func command(ctx context.Context, j Job) Done {
 // killAfter is how long a command may take to end when it is interrupted.
 const killAfter = 400 * time.Millisecond
 
-// shell runs a script with our output. When ctx ends, all that the script has
+// shell runs a command with our output. When ctx ends, all that the command has
 // started and waits for is interrupted, as by Ctrl-C, and soon killed. What it
 // leaves in the background stays in our process group, and ends with it.
-func shell(ctx context.Context, name, script string) error {
-	cmd := exec.Command(name, "-c", script)
+func shell(ctx context.Context, input string, command ...string) error {
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if input != "" {
+		cmd.Stdin = strings.NewReader(input)
+		cmd.WaitDelay = killAfter // for who reads it in the background
+	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", name, err)
+		return fmt.Errorf("start %s: %w", command[0], err)
 	}
 	ended := make(chan struct{})
 	stopped := make(chan struct{})
@@ -161,13 +171,9 @@ func signalAll(pids []int, sig syscall.Signal) {
 }
 
 func changeDir(arg string) (*Settings, error) {
-	dir := one(arg)
-	if dir == "" || dir == "~" || strings.HasPrefix(dir, "~/") {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, err
-		}
-		dir = home + strings.TrimPrefix(dir, "~")
+	dir := path(arg)
+	if dir == "" {
+		dir = path("~")
 	}
 	if err := os.Chdir(dir); err != nil {
 		return nil, err
@@ -217,7 +223,7 @@ func writeFile(args, body string) error {
 	if rest, ok := strings.CutSuffix(args, " -a"); ok && !appends {
 		return fmt.Errorf("write it before the file: -a %s", rest)
 	}
-	name := one(rest)
+	name := path(rest)
 	if name == "" || name == "-a" {
 		return errors.New("which file? %%writefile [-a] FILE")
 	}
@@ -249,6 +255,18 @@ func one(arg string) string {
 	return arg
 }
 
+// path is the file that an argument names, in which ~ and $NAME stand for what
+// they do in a shell.
+func path(arg string) string {
+	arg = one(arg)
+	if arg == "~" || strings.HasPrefix(arg, "~/") {
+		if home, err := os.UserHomeDir(); err == nil {
+			arg = home + arg[1:]
+		}
+	}
+	return os.ExpandEnv(arg)
+}
+
 // words cuts a line at its spaces, but for those in quotes.
 func words(line string) []string {
 	var list []string
@@ -275,11 +293,4 @@ func words(line string) []string {
 		list = append(list, word.String())
 	}
 	return list
-}
-
-// prepareFlags lets cells be programs with flags: they have no arguments of
-// ours, and a wrong one is a panic and not the end of the process.
-func prepareFlags() {
-	os.Args = []string{"cell"}
-	flag.CommandLine.Init(os.Args[0], flag.PanicOnError)
 }

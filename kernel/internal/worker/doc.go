@@ -13,6 +13,10 @@
 // to read; lines that alternate between them within a wake-up of the parent, some
 // tens of microseconds, are grouped by stream.
 //
+// Beside cells the child carries out commands: magics that need what cells have,
+// the working directory, the environment, the output. What they start stays in
+// the child's process group.
+//
 // The child lives no longer than its parent: it sees the end of the socket, and
 // has a signal sent to it (PR_SET_PDEATHSIG). Then it ends, with all that its
 // cells have started: it leads a process group of its own.

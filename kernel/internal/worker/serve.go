@@ -174,6 +174,7 @@ func run(ctx context.Context, scope Scope, eng engine.Engine, j Job) Done {
 	if err != nil { // the parent has checked: its scope and ours differ
 		return Done{N: j.N, Failure: &Failure{Kind: string(engine.Unsupported), Message: err.Error()}}
 	}
+	forgetFlags(j.Source)
 	began := time.Now()
 	out := eng.Run(ctx, c)
 	took := time.Since(began)
