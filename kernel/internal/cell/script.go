@@ -62,7 +62,8 @@ type scriptReader struct {
 	loops  []span // the Go of timeit
 	last   magicLine
 	main   int    // where the %% of a body of main stands; -1 for none
-	opens  string // the Go that stands there
+	opens  string // the Go that stands there, and
+	closes string // that after the body
 	wrote  bool   // some Go came before
 }
 
@@ -93,11 +94,13 @@ func (r *scriptReader) read() bool {
 		m := r.magic(off)
 		r.last = m
 		if m.name == mainMagic {
+			r.opens, r.closes = "{", "\n}"
 			if m.args != "" {
 				r.steps = append(r.steps, Step{Magic: "args", Args: m.args, Line: m.line, Col: m.col})
 				r.opens = "{flag.Parse();"
-			} else {
-				r.opens = "{"
+			}
+			if len(splitCell(r.src[m.end:]).diags) > 0 {
+				r.opens, r.closes = "", "" // or Check would find fault with our brackets
 			}
 			r.main = m.off
 			if !tokens {
@@ -318,7 +321,7 @@ func (r *scriptReader) text(spans ...span) string {
 		}
 		b.WriteString(strings.Repeat(" ", p.first-max(last, at)))
 		if at = p.last; r.main >= p.first && r.main < p.last {
-			b.WriteString(r.src[p.first:r.main] + r.opens + r.src[r.lineEnd(r.main):p.last] + "\n}")
+			b.WriteString(r.src[p.first:r.main] + r.opens + r.src[r.lineEnd(r.main):p.last] + r.closes)
 		} else {
 			b.WriteString(r.src[p.first:p.last])
 		}

@@ -63,6 +63,8 @@ func TestReadScript(t *testing.T) {
 		{"a body of main after declarations", "import \"os\"\n\n%%\nf()", "`import \"os\"⏎⏎{⏎f()⏎}`"},
 		{"a body of main with flags", "%% -n=3 a\nf()", "args(-n=3 a); `{flag.Parse();⏎f()⏎}`"},
 		{"a body of main under its name", "//gonb:%main\nf()", "`       {⏎f()⏎}`"},
+		{"a body of main that is open", "%%\nf(", "`⏎f(`"},
+		{"a body of main that is closed", "%%\nf()\n}", "`⏎f()⏎}`"},
 		{"a body of main after a magic", "!ls\n%%\nf()", "!(ls); `⏎{⏎f()⏎}`"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
