@@ -2,6 +2,7 @@ package yaegi
 
 import (
 	"sync"
+	"time"
 )
 
 // D holds the deferred calls of one running interpreted function.
@@ -21,6 +22,7 @@ func (d *D) Recover() any {
 		return nil
 	}
 	d.panicked = false
+	d.r.unwound(goid())
 	d.r.take()
 	return mend(d.val)
 }
@@ -30,6 +32,9 @@ type runner struct {
 	*tracer
 	mu      sync.Mutex
 	running map[string]*D // whose deferred call a goroutine is in
+
+	panicking map[string]bool // goroutines whose panics run deferred calls
+	calm      chan struct{}   // closed when there are none
 }
 
 // recover is recover() in any other function: it belongs to the deferred call
@@ -53,6 +58,9 @@ func (r *runner) run(body func(*D)) {
 			d.panicked, d.val = true, x
 		}
 		g := goid()
+		if d.panicked {
+			r.unwinds(g)
+		}
 		for len(d.fs) > 0 {
 			f := d.fs[len(d.fs)-1]
 			d.fs = d.fs[:len(d.fs)-1]
@@ -83,4 +91,44 @@ func (r *runner) deferred(d *D, g string, f func()) {
 		}
 	}()
 	f()
+}
+
+// unwinds notes that goroutine g panics: its deferred calls may let the cell
+// end before the panic is known.
+func (r *runner) unwinds(g string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.panicking) == 0 {
+		r.panicking, r.calm = map[string]bool{}, make(chan struct{})
+	}
+	r.panicking[g] = true
+}
+
+// unwound notes that the panic of goroutine g was recovered, or is the cell's.
+func (r *runner) unwound(g string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.panicking[g] {
+		if delete(r.panicking, g); len(r.panicking) == 0 {
+			close(r.calm)
+		}
+	}
+}
+
+// settle waits for the panics of goroutines that are under way, but not long:
+// a deferred call may take its time, and compiled code may have recovered one.
+func (r *runner) settle() {
+	r.mu.Lock()
+	n, calm := len(r.panicking), r.calm
+	r.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	select {
+	case <-calm:
+	case <-time.After(200 * time.Millisecond):
+		r.mu.Lock()
+		r.panicking = nil
+		r.mu.Unlock()
+	}
 }

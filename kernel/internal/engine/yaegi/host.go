@@ -84,6 +84,7 @@ func (e *Engine) spawn(f func()) {
 		defer func() {
 			if x := recover(); x != nil {
 				e.goroutinePanicked(e.panicked(x))
+				e.runner.unwound(goid())
 			}
 			e.tracer.take()
 		}()

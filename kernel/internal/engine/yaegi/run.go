@@ -29,6 +29,10 @@ func (e *Engine) call(r *run, f func()) engine.Outcome {
 		returned := false
 		defer func() {
 			x := recover()
+			if x != nil {
+				e.runner.unwound(goid())
+			}
+			e.runner.settle()
 			frames := e.tracer.take()
 			switch {
 			case x != nil:
