@@ -84,11 +84,11 @@ func cell__timeit(loops, runs int, loop func(n int)) {
 	deviation := math.Sqrt(max(0, squares/float64(runs)-mean*mean))
 	show := func(ns float64) string {
 		switch {
-		case ns < 1e3:
+		case ns < 999.5: // which %.3g rounds up to 1e+03
 			return fmt.Sprintf("%.3g ns", ns)
-		case ns < 1e6:
+		case ns < 999.5e3:
 			return fmt.Sprintf("%.3g µs", ns/1e3)
-		case ns < 1e9:
+		case ns < 999.5e6:
 			return fmt.Sprintf("%.3g ms", ns/1e6)
 		}
 		return fmt.Sprintf("%.3g s", ns/1e9)
