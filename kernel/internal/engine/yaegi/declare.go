@@ -193,6 +193,9 @@ func (l *lowering) declaration(d *decl) {
 		return
 	case d.spec != nil:
 		l.begin(d.spec)
+		if endless(d.obj.Type()) {
+			l.fail(d.spec, "type %s is made of nothing but itself", d.base)
+		}
 		add("type "+ref+" "+l.definition(d.spec, ref), d.spec.Pos(), "")
 		for _, m := range d.methods {
 			f := l.src.info.Defs[m.Name].(*types.Func)
@@ -223,6 +226,22 @@ func (l *lowering) declaration(d *decl) {
 		}
 	}
 	d.key = b.String()
+}
+
+// endless tells types like type T *[2]T, which yaegi would follow for ever.
+func endless(t types.Type) bool {
+	array := false
+	for range 20 {
+		switch u := t.Underlying().(type) {
+		case *types.Pointer:
+			t = u.Elem()
+		case *types.Array:
+			t, array = u.Elem(), true
+		default:
+			return false
+		}
+	}
+	return array
 }
 
 // genericKey is the source of something generic with what its names mean.

@@ -54,7 +54,7 @@ func (l *lowering) methodsOf(ref string, t types.Type) {
 // held puts a value of type t where the interpreter keeps its type. The
 // elements of a slice or map of an interpreted type go with their text.
 func (l *lowering) held(t types.Type, s string) string {
-	if !l.interpreted(t) && !holdsAny(t) {
+	if !l.interpreted(t) && !holdsAny(t, 0) {
 		if f, ok := l.formatted(t, s, 0); ok {
 			s = f
 		}
@@ -63,14 +63,17 @@ func (l *lowering) held(t types.Type, s string) string {
 }
 
 // holdsAny tells slices, arrays and maps of values of any type.
-func holdsAny(t types.Type) bool {
+func holdsAny(t types.Type, depth int) bool {
+	if depth > 2 { // as deep as formatted goes; a type can be a slice of itself
+		return false
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
-		return holdsAny(u.Elem())
+		return holdsAny(u.Elem(), depth+1)
 	case *types.Array:
-		return holdsAny(u.Elem())
+		return holdsAny(u.Elem(), depth+1)
 	case *types.Map:
-		return holdsAny(u.Elem())
+		return holdsAny(u.Elem(), depth+1)
 	case *types.Interface:
 		return u.NumMethods() == 0
 	}
