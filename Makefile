@@ -27,7 +27,7 @@ say = @printf '\n== %s\n' "$(1)"
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # ---- what users run
 
@@ -103,6 +103,11 @@ test-baseline: env
 test-frontends: env kernel model browser $(VENV)/.test
 	$(call say,Testing in Jupyter and in a browser)
 	$(IN_VENV) BRANCHBOOK_REQUIRE=1 python -m pytest -q test
+
+.PHONY: conformance
+conformance: env ## run the Go project's own tests of the language as cells
+	$(call say,Running programs of the Go distribution as cells)
+	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_CONFORMANCE=all go test -count 1 -run '^TestConformance$$' ./kernel/internal/engine/...
 
 .PHONY: bench
 bench: env model ## run the benchmarks
