@@ -26,15 +26,16 @@ type lowering struct {
 	localNames map[*types.TypeName]string       // local types that were moved to the package
 	keys       bool                             // typ writes what identifies a type, not its text
 
-	stack   []*frame
-	label   map[ast.Stmt]string
-	esc     map[types.Object]bool
-	direct  map[*ast.FuncLit]string
-	called  map[ast.Expr]bool       // functions that stand in a call
-	becomes map[ast.Expr]types.Type // operands to be converted
-	indices map[ast.Expr]bool       // constant indices of literals, and lengths
-	show    *cell.Cell              // set while its body is lowered
-	n       int                     // for new local names; starts again with every declaration
+	stack    []*frame
+	label    map[ast.Stmt]string
+	esc      map[types.Object]bool
+	direct   map[*ast.FuncLit]string
+	called   map[ast.Expr]bool       // functions that stand in a call
+	becomes  map[ast.Expr]types.Type // operands to be converted
+	indices  map[ast.Expr]bool       // constant indices of literals, and lengths
+	literals map[ast.Expr]bool       // of tuples
+	show     *cell.Cell              // set while its body is lowered
+	n        int                     // for new local names; starts again with every declaration
 
 	imports map[string]string
 	taken   map[string]bool
@@ -169,6 +170,9 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 			l.becomes[n.Value] = ch.Elem()
 		}
 	case *ast.CompositeLit:
+		if l.literals[n] {
+			return l.passed(n), true
+		}
 		l.elements(n)
 	case *ast.ArrayType:
 		l.index(n, n.Len)
@@ -214,5 +218,6 @@ func (l *lowering) begin(n ast.Node) {
 	l.n, l.stack = 0, nil
 	l.label, l.esc, l.direct = map[ast.Stmt]string{}, map[types.Object]bool{}, map[*ast.FuncLit]string{}
 	l.called, l.becomes, l.indices = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}, map[ast.Expr]bool{}
+	l.literals = map[ast.Expr]bool{}
 	l.findEscapes(n)
 }

@@ -17,6 +17,9 @@ import (
 //	{ k__1 := i; i, xs[k__1] = 2, 99 }
 
 func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
+	if len(a.Lhs) > 1 && len(a.Lhs) == len(a.Rhs) {
+		l.apart(a.Rhs)
+	}
 	if a.Tok != token.ASSIGN || len(a.Lhs) != len(a.Rhs) {
 		return "", false
 	}
@@ -149,4 +152,26 @@ func (l *lowering) address(e *ast.UnaryExpr) (string, bool) {
 		return "", false
 	}
 	return "&" + l.text(x.X) + "[:][" + l.text(x.Index) + "]", true
+}
+
+// apart notes the literals of a tuple: yaegi lets one of them take the place
+// of another operand's result, so they go through a call.
+//
+//	a, b := f(), []int{1}
+//	a, b := f(), literal__1([]int{1})
+func (l *lowering) apart(es []ast.Expr) {
+	for _, e := range es {
+		if _, ok := ast.Unparen(e).(*ast.CompositeLit); ok {
+			l.literals[ast.Unparen(e)] = true
+		}
+	}
+}
+
+// passed renders a literal as the result of a call.
+func (l *lowering) passed(c *ast.CompositeLit) string {
+	delete(l.literals, c)
+	ts := l.typ(l.typeOf(c))
+	return l.helper("literal", ts, func(n string) string {
+		return "func " + n + "(x " + ts + ") " + ts + " { return x }"
+	}) + "(" + l.text(c) + ")"
 }

@@ -90,6 +90,9 @@ func (l *lowering) localVar(g *ast.GenDecl) string {
 			b.WriteString(" " + l.text(v.Type))
 		}
 		if len(v.Values) > 0 {
+			if len(v.Values) > 1 {
+				l.apart(v.Values)
+			}
 			vs := l.each(v.Values)
 			if v.Type != nil && len(vs) == len(names) {
 				for i, e := range v.Values {

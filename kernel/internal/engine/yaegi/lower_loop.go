@@ -138,12 +138,42 @@ func (l *lowering) rangeStmt(r *ast.RangeStmt) string {
 			return l.rangeString(r, f)
 		}
 	}
+	if r.Tok == token.ASSIGN {
+		return l.rangeAssign(r, f)
+	}
 	first := ""
 	if r.Tok == token.DEFINE {
 		first = l.copies(r.Key, r.Value)
 	}
 	head := l.cut(r, r.Pos(), r.Body.Pos())
 	return head + l.within(f, func() string { return l.loopBody(r.Body, first, "") })
+}
+
+// rangeAssign renders a range that assigns to operands that are there. yaegi
+// makes new variables:
+//
+//	for k = range m { f(k) }
+//	for k__1 := range m { k = k__1; f(k) }
+func (l *lowering) rangeAssign(r *ast.RangeStmt, f *frame) string {
+	var vars, sets []string
+	for _, e := range []ast.Expr{r.Key, r.Value} {
+		if e == nil {
+			continue
+		}
+		if isBlank(e) {
+			vars = append(vars, "_")
+			continue
+		}
+		v := l.fresh("k")
+		// for i, xs[i] = range: the index is that of before
+		vars, sets = append(vars, v), append([]string{l.text(e) + " = " + v}, sets...)
+	}
+	define := " := "
+	if len(sets) == 0 {
+		define = " = "
+	}
+	return "for " + strings.Join(vars, ", ") + define + "range " + l.text(r.X) + " " +
+		l.within(f, func() string { return l.loopBody(r.Body, strings.Join(sets, "; "), "") })
 }
 
 func (l *lowering) rangeInt(r *ast.RangeStmt, f *frame, b *types.Basic) string {
@@ -203,11 +233,11 @@ func assigns(b ast.Node, info *types.Info, v types.Object) bool {
 func (l *lowering) rangeString(r *ast.RangeStmt, f *frame) string {
 	s, i, v, w := l.fresh("s"), l.fresh("i"), l.fresh("r"), l.fresh("w")
 	first := fmt.Sprintf("%s, %s := %s(%s, %s); _ = %s", v, w, host("Rune"), s, i, v)
+	if !isBlank(r.Value) { // first: its operands are those of before
+		first += "; " + l.text(r.Value) + " " + r.Tok.String() + " " + v
+	}
 	if !isBlank(r.Key) {
 		first += "; " + l.text(r.Key) + " " + r.Tok.String() + " " + i
-	}
-	if !isBlank(r.Value) {
-		first += "; " + l.text(r.Value) + " " + r.Tok.String() + " " + v
 	}
 	f.cont = i + " += " + w
 	return fmt.Sprintf("for %s, %s := string(%s), 0; %s < len(%s); %s", s, i, l.text(r.X), i, s,

@@ -26,7 +26,7 @@ func sendCase(ch, value any) Case {
 func (e *Engine) selectCases(hasDefault bool, cases ...Case) int {
 	list := make([]reflect.SelectCase, 0, len(cases)+1)
 	for _, c := range cases {
-		if !c.Chan.IsValid() { // a nil channel blocks for ever
+		if !c.Chan.IsValid() || c.Chan.IsNil() { // a nil channel blocks for ever
 			c.SelectCase = reflect.SelectCase{Dir: reflect.SelectRecv}
 		}
 		list = append(list, c.SelectCase)
