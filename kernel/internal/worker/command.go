@@ -109,13 +109,14 @@ func shell(ctx context.Context, input string, command ...string) error {
 			return
 		case <-ctx.Done():
 		}
-		family := descendants(cmd.Process.Pid)
+		family := freeze(cmd.Process.Pid)
 		signalAll(family, syscall.SIGINT)
+		signalAll(family, syscall.SIGCONT)
 		select {
 		case <-ended:
 		case <-time.After(killAfter):
 		}
-		signalAll(append(family, descendants(family...)...), syscall.SIGKILL)
+		signalAll(freeze(family...), syscall.SIGKILL)
 	}()
 	err := cmd.Wait()
 	close(ended)
@@ -131,6 +132,16 @@ func shell(ctx context.Context, input string, command ...string) error {
 		return fmt.Errorf("the command failed: %w", err)
 	}
 	return err
+}
+
+// freeze stops the processes given and what they have started, and returns them
+// all: none can start another, and leave it behind, while they are listed.
+func freeze(pids ...int) []int {
+	for stopped := 0; stopped < len(pids); pids = descendants(pids...) {
+		signalAll(pids[stopped:], syscall.SIGSTOP)
+		stopped = len(pids)
+	}
+	return pids
 }
 
 // descendants lists the processes given and what they have started.
