@@ -19,9 +19,9 @@
 //     an interface: any(Celsius(1)).(float64) succeeds. Structs without fields
 //     are one type.
 //   - A nil pointer in an interface equals nil.
-//   - Reflection, %T and %+v show shapes instead of names. Methods of a type
-//     are seen by compiled code where its static type is at hand: not in
-//     nested fields, nor in a variable of type any.
+//   - Reflection, %T and %+v show shapes instead of names. Displays, fmt and
+//     assertions see the methods of a value of any type; other compiled code
+//     sees those of an interface that it asks for. Encoders see none.
 //   - An interrupt also ends goroutines of earlier cells that are running at
 //     that moment, and does not run deferred calls of the interrupted cell.
 package yaegi
@@ -97,8 +97,7 @@ func New(opts Options) (*Engine, error) {
 	if err := e.use("fmt"); err != nil {
 		return nil, err
 	}
-	stringer, _ := e.reach.binary("fmt", "_Stringer")
-	return e, e.i.Use(e.reach.wrappers(stringer))
+	return e, e.i.Use(e.reach.wrappers())
 }
 
 // Close ends what the cells left running, as far as an interrupt can.

@@ -3,6 +3,7 @@ package yaegi
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/traefik/yaegi/interp"
@@ -54,6 +55,22 @@ type stringerBundle struct {
 func (w stringerBundle) String() string             { return w.WString() }
 func (w stringerBundle) MIMEBundle() map[string]any { return callBundle(w.WMIMEBundle) }
 
+// readerWriterTo is a reader that io.Copy asks to write itself.
+type readerWriterTo struct {
+	IValue   any
+	WRead    func([]byte) (int, error)
+	WWriteTo any
+}
+
+func (w readerWriterTo) Read(b []byte) (int, error) { return w.WRead(b) }
+
+func (w readerWriterTo) WriteTo(to io.Writer) (int64, error) {
+	if f, ok := w.WWriteTo.(func(io.Writer) (int64, error)); ok {
+		return f(to)
+	}
+	return io.Copy(to, struct{ io.Reader }{w})
+}
+
 // boxed is an error of an interpreted struct type.
 type boxed struct {
 	IValue any
@@ -99,10 +116,14 @@ func callBundle(f any) map[string]any {
 	return nil
 }
 
-// wrappers tells the interpreter of them. stringer is fmt's table entry.
-func (r *reach) wrappers(stringer reflect.Value) interp.Exports {
-	m := map[reflect.Value][]reflect.Type{
-		stringer: {reflect.TypeFor[stringerBundle]()},
+// wrappers tells the interpreter of them; it has the tables of fmt and io.
+func (r *reach) wrappers() interp.Exports {
+	m := map[reflect.Value][]reflect.Type{}
+	if s, ok := r.binary("fmt", "_Stringer"); ok {
+		m[s] = []reflect.Type{reflect.TypeFor[stringerBundle]()}
+	}
+	if s, ok := r.binary("io", "_Reader"); ok {
+		m[s] = []reflect.Type{reflect.TypeFor[readerWriterTo]()}
 	}
 	if e, ok := r.binary("", "_error"); ok {
 		m[e] = []reflect.Type{reflect.TypeFor[errorUnwrapIs](), reflect.TypeFor[errorUnwrap](), reflect.TypeFor[errorIs]()}
