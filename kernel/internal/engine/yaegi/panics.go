@@ -34,6 +34,9 @@ func mend(x any) any {
 		if errors.As(err, &ve) && ve.Kind == reflect.Invalid {
 			return nilDereference
 		}
+		if rest, ok := strings.CutPrefix(err.Error(), "hash of unhashable type: "); ok {
+			return runtimeError("runtime error: hash of unhashable type " + rest)
+		}
 		if s := err.Error(); !errors.As(err, new(runtime.Error)) && strings.Contains(s, "interface conversion: ") {
 			return runtimeError(cleanNames(s[strings.Index(s, "interface conversion: "):]))
 		}
