@@ -18,7 +18,6 @@ type decl struct {
 	base    string
 	kind    kind
 	fresh   bool // it is new in the interpreter
-	emit    bool
 	name    *name
 	prev    *name
 	spec    *ast.TypeSpec
@@ -43,8 +42,7 @@ func (d *decl) renew(l *lowering) {
 
 // changed tells a declaration that cannot stay what its name was.
 func (d *decl) changed() bool {
-	switch d.kind {
-	case funcName:
+	if d.kind == funcName {
 		return d.sig != d.prev0().sig
 	}
 	return d.key != d.prev0().key
