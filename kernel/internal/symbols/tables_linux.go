@@ -8,5 +8,5 @@ import "reflect"
 
 var linuxTables = map[string]func() map[string]reflect.Value{
 	"log/syslog": t_log_syslog,
-	"syscall": t_syscall,
+	"syscall":    t_syscall,
 }

@@ -6,5 +6,4 @@ package symbols
 
 import "reflect"
 
-var linuxTables = map[string]func() map[string]reflect.Value{
-}
+var linuxTables = map[string]func() map[string]reflect.Value{}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/format"
 	"go/importer"
 	"go/token"
 	"go/types"
@@ -100,8 +101,8 @@ func Importer(all []Listed) types.Importer {
 
 // Files returns the generated files by name for package symbols, whose folder
 // is dir, and the libraries that have no table because they do not compile or
-// do not exist, each with the reason. Only the packages that match patterns
-// are generated, all when there are none.
+// do not exist, each with the reason. Only the packages that only reports true
+// for are generated, all where it is nil.
 func Files(dir string, only func(path string) bool) (files map[string][]byte, skipped []string, err error) {
 	all, err := List(dir, append([]string{"std"}, Libraries...)...)
 	if err != nil {
@@ -140,13 +141,23 @@ func Files(dir string, only func(path string) bool) (files map[string][]byte, sk
 			return nil, nil, err
 		}
 	}
-	files["tables.go"] = index("tables", "", portable)
-	files["tables_linux.go"] = index("linuxTables", "linux", linux)
-	files["tables_other.go"] = index("linuxTables", "!linux", nil)
+	for _, x := range []struct {
+		file, name, tags string
+		paths            []string
+	}{
+		{"tables.go", "tables", "", portable},
+		{"tables_linux.go", "linuxTables", "linux", linux},
+		{"tables_other.go", "linuxTables", "!linux", nil},
+	} {
+		if files[x.file], err = index(x.name, x.tags, x.paths); err != nil {
+			return nil, nil, err
+		}
+	}
 	return files, skipped, nil
 }
 
-func index(name, tags string, paths []string) []byte {
+// index is the file that lists the tables of paths by package path.
+func index(name, tags string, paths []string) ([]byte, error) {
 	var b bytes.Buffer
 	if tags != "" {
 		fmt.Fprintf(&b, "//go:build %s\n\n", tags)
@@ -157,5 +168,5 @@ func index(name, tags string, paths []string) []byte {
 		fmt.Fprintf(&b, "\t%q: t_%s,\n", p, Mangle(p))
 	}
 	b.WriteString("}\n")
-	return b.Bytes()
+	return format.Source(b.Bytes())
 }
