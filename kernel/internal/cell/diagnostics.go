@@ -24,33 +24,6 @@ func (d Diagnostics) Error() string {
 	return b.String()
 }
 
-// Excerpt shows the line of the source that the diagnostic is about, with its
-// number, and below it a caret under the column:
-//
-//	3 | y := foo(1)
-//	  |      ^
-//
-// Tabs stay tabs, in both lines. The text is plain and ends without a newline.
-func (d Diagnostic) Excerpt(source string) string {
-	lines := strings.Split(source, "\n")
-	if d.Line < 1 || d.Line > len(lines) {
-		return ""
-	}
-	line := strings.ToValidUTF8(strings.TrimSuffix(lines[d.Line-1], "\r"), "\uFFFD")
-	var pad strings.Builder
-	for i, r := range line {
-		if i >= d.Col-1 {
-			break
-		}
-		if r != '\t' {
-			r = ' '
-		}
-		pad.WriteRune(r)
-	}
-	number := itoa(d.Line)
-	return number + " | " + line + "\n" + strings.Repeat(" ", len(number)) + " | " + pad.String() + "^"
-}
-
 // tidy sorts diagnostics, drops all but the first at each place, keeps them
 // inside the source and cuts the list to maxDiagnostics.
 func (d Diagnostics) tidy(s *split) Diagnostics {

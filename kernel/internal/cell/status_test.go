@@ -69,28 +69,6 @@ func TestIncompleteIsSaidByCheckToo(t *testing.T) {
 	}
 }
 
-func TestExcerptPointsAtTheColumn(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		d      cell.Diagnostic
-		source string
-		want   []string
-	}{
-		{"a line", cell.Diagnostic{Line: 2, Col: 6}, "x := 1\ny := foo(1)", []string{"2 | y := foo(1)", "  |      ^"}},
-		{"tabs stay", cell.Diagnostic{Line: 1, Col: 3}, "\t\tfoo", []string{"1 | \t\tfoo", "  | \t\t^"}},
-		{"after characters of several bytes", cell.Diagnostic{Line: 1, Col: 8}, "é 🙂foo", []string{"1 | é 🙂foo", "  |    ^"}},
-		{"at the end", cell.Diagnostic{Line: 1, Col: 4}, "foo\r\n", []string{"1 | foo", "  |    ^"}},
-		{"two digits", cell.Diagnostic{Line: 10, Col: 1}, strings.Repeat("\n", 9) + "x", []string{"10 | x", "   | ^"}},
-		{"no such line", cell.Diagnostic{Line: 3, Col: 1}, "x", []string{""}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got, want := c.d.Excerpt(c.source), strings.Join(c.want, "\n"); got != want {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
-}
-
 func TestManyErrorsAreCutToTen(t *testing.T) {
 	_, err := newScope(t).Check(1, strings.Repeat("undefined\n", 50))
 	if d, ok := err.(cell.Diagnostics); !ok || len(d) != 10 || d[9].Line != 10 {
