@@ -80,6 +80,7 @@ type reader struct {
 	ends
 	frames *bufio.Reader
 	buf    []byte
+	more   [2]bool // the pipe was not read to its end, and no event will tell
 	hellod bool
 }
 
@@ -96,7 +97,7 @@ func (r *reader) loop() {
 		if wait := r.p.capture.wait(time.Now()); wait >= 0 {
 			timeout = int((wait + time.Millisecond - 1) / time.Millisecond)
 		}
-		if r.frames.Buffered() > 0 {
+		if r.frames.Buffered() > 0 || r.more[0] || r.more[1] {
 			timeout = 0
 		}
 		n, err := unix.EpollWait(queue, events[:], timeout)
@@ -112,9 +113,10 @@ func (r *reader) loop() {
 				unix.EpollCtl(queue, unix.EPOLL_CTL_DEL, r.out[stream], nil)
 			}
 		}
-		if frame { // what was printed before it is in the pipes, seen or not
-			r.drain(0)
-			r.drain(1)
+		for stream := range r.out { // what was printed before a frame is in the pipes, seen or not
+			if frame || r.more[stream] {
+				r.drain(stream)
+			}
 		}
 		r.p.capture.tick(time.Now())
 		if frame {
@@ -133,14 +135,19 @@ const frameEvent = len(streamNames)
 
 // watch returns an epoll descriptor, which tells what is ready in the order in
 // which it became so: that keeps a line to stderr before the line to stdout
-// that was printed right after it.
+// that was printed right after it. The pipes are edge-triggered, for a pipe
+// that is not keeps its place in that order although it was emptied.
 func (r *reader) watch() (int, error) {
 	queue, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return -1, os.NewSyscallError("epoll_create1", err)
 	}
 	for mark, fd := range []int{r.out[0], r.out[1], int(r.sock.Fd())} {
-		if err := unix.EpollCtl(queue, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(mark)}); err != nil {
+		var events uint32 = unix.EPOLLIN
+		if mark != frameEvent {
+			events |= unix.EPOLLET
+		}
+		if err := unix.EpollCtl(queue, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(mark)}); err != nil {
 			unix.Close(queue)
 			return -1, os.NewSyscallError("epoll_ctl", err)
 		}
@@ -151,6 +158,7 @@ func (r *reader) watch() (int, error) {
 // drain reads what is in a pipe now, and reports whether it has ended. When
 // more comes all the time, it returns to let frames have their turn.
 func (r *reader) drain(stream int) (ended bool) {
+	r.more[stream] = false
 	for range 64 {
 		n, err := unix.Read(r.out[stream], r.buf)
 		switch {
@@ -170,6 +178,7 @@ func (r *reader) drain(stream int) (ended bool) {
 		}
 		r.p.capture.add(stream, data)
 	}
+	r.more[stream] = true
 	return false
 }
 
