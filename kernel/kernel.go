@@ -60,12 +60,9 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	}
 	k.session = session.New(nb, session.Config{
 		Send: func(ch wire.Channel, m wire.Message) {
-			frames, err := k.codec.Encode(m)
-			if err != nil {
-				k.log.Error("kernel: send", "err", err)
-				return
+			if frames := k.encode(m); frames != nil {
+				hub.Send(ch, frames)
 			}
-			hub.Send(ch, frames)
 		},
 		Info: kernelInfo(opts.Version),
 		Log:  opts.Log,
@@ -111,11 +108,28 @@ func (k *front) Receive(ch wire.Channel, frames [][]byte) {
 	}
 }
 
-func (k *front) Subscribed(topic []byte) {
+// Subscribed welcomes a new subscriber.
+func (k *front) Subscribed(topic []byte) [][]byte {
 	<-k.ready
-	if k.session != nil {
-		k.session.Subscribed(topic)
+	if k.session == nil {
+		return nil
 	}
+	m, err := k.session.Welcome(topic)
+	if err != nil {
+		k.log.Error("kernel: welcome", "err", err)
+		return nil
+	}
+	return k.encode(m)
+}
+
+// encode returns nil for a message that cannot be sent.
+func (k *front) encode(m wire.Message) [][]byte {
+	frames, err := k.codec.Encode(m)
+	if err != nil {
+		k.log.Error("kernel: send", "err", err)
+		return nil
+	}
+	return frames
 }
 
 // watchParent ends ctx when the process that started the kernel has died,

@@ -72,15 +72,11 @@ func (s *Session) Handle(ch wire.Channel, m wire.Message) {
 	}
 }
 
-// Subscribed welcomes a new subscriber of iopub (JEP 65).
-func (s *Session) Subscribed(topic []byte) {
+// Welcome is the message for a new subscriber of iopub (JEP 65).
+func (s *Session) Welcome(topic []byte) (wire.Message, error) {
 	m, err := wire.New(s.id, "iopub_welcome", nil, wire.Welcome{Subscription: string(topic)})
-	if err != nil {
-		s.cfg.Log.Error("session: welcome", "err", err)
-		return
-	}
 	m.Identities = [][]byte{topic} // only who has this subscription gets it
-	s.cfg.Send(wire.IOPub, m)
+	return m, err
 }
 
 // Run answers messages until a front end asks for shutdown or ctx ends. Then

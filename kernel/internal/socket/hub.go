@@ -30,8 +30,9 @@ const (
 type Handler interface {
 	// Receive gets a message of the control, shell or stdin channel. It owns frames.
 	Receive(ch wire.Channel, frames [][]byte)
-	// Subscribed says that a subscriber of iopub asked for topic.
-	Subscribed(topic []byte)
+	// Subscribed says that a subscriber of iopub asked for topic, and returns
+	// the message that it is to get before all others, if any.
+	Subscribed(topic []byte) (welcome [][]byte)
 }
 
 // Hub is a kernel's bound sockets.
@@ -157,8 +158,8 @@ func (h *Hub) open(kind zmq.Type) (*zmq.Socket, error) {
 	}
 	errs := []error{s.SetSndhwm(0), s.SetRcvhwm(0), s.SetLinger(linger), s.SetMaxmsgsize(maxFrame)}
 	switch kind {
-	case zmq.XPUB: // every subscription is told, not only the first of a topic
-		errs = append(errs, s.SetXpubVerbose(1))
+	case zmq.XPUB: // every subscription is told, and holds from when we say so
+		errs = append(errs, s.SetXpubManual(1))
 	case zmq.ROUTER: // a client that comes back takes its identity over
 		errs = append(errs, s.SetRouterHandover(true))
 	}
@@ -212,15 +213,33 @@ func (h *Hub) receive(s *zmq.Socket) {
 		case h.heartbeat:
 			s.SendMessageDontwait(frames) // an echo, routed back by its identity
 		case h.sockets[wire.IOPub]:
-			if len(frames[0]) > 0 && frames[0][0] == 1 { // 1 subscribes, 0 ends it
-				h.handler.Subscribed(frames[0][1:])
-			}
+			h.subscription(frames[0])
 		case h.sockets[wire.Control]:
 			h.handler.Receive(wire.Control, frames)
 		case h.sockets[wire.Shell]:
 			h.handler.Receive(wire.Shell, frames)
 		case h.sockets[wire.Stdin]:
 			h.handler.Receive(wire.Stdin, frames)
+		}
+	}
+}
+
+// subscription acts on what a subscriber sends: 1 and a topic subscribes, 0 and
+// a topic ends that (RFC 29, PUBSUB).
+func (h *Hub) subscription(frame []byte) {
+	if len(frame) == 0 {
+		return
+	}
+	iopub, topic := h.sockets[wire.IOPub], frame[1:]
+	switch frame[0] {
+	case 0:
+		iopub.SetUnsubscribe(string(topic))
+	case 1:
+		h.flush() // to those who subscribed before
+		welcome := h.handler.Subscribed(topic)
+		iopub.SetSubscribe(string(topic))
+		if welcome != nil {
+			iopub.SendMessageDontwait(welcome)
 		}
 	}
 }

@@ -23,9 +23,8 @@ func (e *echo) Receive(ch wire.Channel, frames [][]byte) {
 	e.hub.Send(ch, [][]byte{frames[0], append([]byte(ch.String()+" "), frames[len(frames)-1]...)})
 }
 
-func (e *echo) Subscribed(topic []byte) {
-	<-e.ready
-	e.hub.Send(wire.IOPub, [][]byte{topic, []byte("welcome")})
+func (e *echo) Subscribed(topic []byte) [][]byte {
+	return [][]byte{topic, []byte("welcome")}
 }
 
 func connection(t *testing.T) wire.Connection {
@@ -114,6 +113,34 @@ func TestSubscribersAreToldApart(t *testing.T) {
 		if err != nil || got[1] != "welcome" {
 			t.Errorf("got %q, %v", got, err)
 		}
+	}
+}
+
+// JEP 65: a client waits for the welcome to know that it misses nothing more.
+func TestTheWelcomeComesFirst(t *testing.T) {
+	hub, conn := serve(t)
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				hub.Send(wire.IOPub, [][]byte{[]byte("status"), []byte("busy")})
+				time.Sleep(10 * time.Microsecond) // the queue has no bound
+			}
+		}
+	}()
+	for range 30 {
+		sub := peer(t, zmq.SUB, conn.IOPubPort)
+		for i, want := range []string{"welcome", "busy"} {
+			got, err := sub.RecvMessage(0)
+			if err != nil || got[1] != want {
+				t.Fatalf("message %d is %q, %v, want %s", i, got, err, want)
+			}
+		}
+		sub.Close()
 	}
 }
 
