@@ -10,18 +10,15 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"go/importer"
 	"go/token"
-	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/gcexportdata"
+
+	"github.com/branchbook/branchbook/kernel/internal/symbols/extract"
 )
 
 func main() {
@@ -35,57 +32,13 @@ func main() {
 	}
 }
 
-// patterns are what is exported, beside the standard library.
-var patterns = []string{
-	"github.com/branchbook/branchbook/kernel/nb",
-	"github.com/branchbook/branchbook/lib/llm",
-	"github.com/branchbook/branchbook/lib/plot",
-	"github.com/branchbook/branchbook/lib/samplers",
-	"github.com/go-echarts/go-echarts/v2/charts",
-	"github.com/go-echarts/go-echarts/v2/components",
-	"github.com/go-echarts/go-echarts/v2/opts",
-	"github.com/go-echarts/go-echarts/v2/types",
-	"gonum.org/v1/gonum/floats",
+// patterns are what is exported, beside the standard library: what has values
+// in cells, and what has only types there as yet.
+var patterns = slices.Concat(extract.Libraries, []string{
 	"gonum.org/v1/gonum/integrate",
-	"gonum.org/v1/gonum/mat",
 	"gonum.org/v1/gonum/optimize",
-	"gonum.org/v1/gonum/stat",
-	"gonum.org/v1/gonum/stat/distuv",
-	"gonum.org/v1/plot",
-	"gonum.org/v1/plot/plotter",
-	"gonum.org/v1/plot/vg",
 	"gonum.org/v1/plot/vg/draw",
-}
-
-type listed struct {
-	ImportPath string
-	Standard   bool
-	Export     string
-	DepOnly    bool
-	Error      *struct{ Err string }
-}
-
-// list asks the go command for export data, of one platform and without cgo,
-// so that every machine writes the same file.
-func list(patterns ...string) ([]listed, error) {
-	cmd := exec.Command("go", append([]string{"list", "-e", "-export", "-deps", "-json=ImportPath,Standard,Export,DepOnly,Error"}, patterns...)...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOFLAGS=")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
-	}
-	var all []listed
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
-		}
-		all = append(all, p)
-	}
-}
+})
 
 // public reports whether a package of the standard library is for users.
 func public(path string) bool {
@@ -110,14 +63,18 @@ var excluded = map[string]bool{
 }
 
 func run(name string) error {
-	pkgs, err := list(append([]string{"std"}, patterns...)...)
+	// Of one platform and without cgo, so that every machine writes the same file.
+	for _, setting := range [][2]string{{"CGO_ENABLED", "0"}, {"GOOS", "linux"}, {"GOARCH", "amd64"}, {"GOFLAGS", ""}} {
+		if err := os.Setenv(setting[0], setting[1]); err != nil {
+			return err
+		}
+	}
+	pkgs, err := extract.List(".", append([]string{"std"}, patterns...)...)
 	if err != nil {
 		return err
 	}
-	exportFile := map[string]string{}
 	var paths []string
 	for _, p := range pkgs {
-		exportFile[p.ImportPath] = p.Export
 		if p.DepOnly || p.Standard && !public(p.ImportPath) {
 			continue
 		}
@@ -131,9 +88,7 @@ func run(name string) error {
 	}
 	slices.Sort(paths)
 
-	imp := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exportFile[path])
-	})
+	imp := extract.Importer(pkgs)
 	var index, data bytes.Buffer
 	for _, path := range paths {
 		pkg, err := imp.Import(path)
