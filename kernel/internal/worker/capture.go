@@ -16,6 +16,12 @@ const (
 	// flushFirst is how long the first output after a pause waits for
 	// company; a person does not notice.
 	flushFirst = 3 * time.Millisecond
+	// A flush sends a message for each change of the stream, so that lines keep
+	// their order, while there is credit: changeBurst such messages, and
+	// changeRate more each second. Both in one second, with the flushes that
+	// had none, are under the server's limit.
+	changeBurst = 400
+	changeRate  = 400
 	// flushBytes is how much text one message holds before it is sent early.
 	flushBytes = 1 << 20
 	// maxOutput is how much text one cell may print; browsers cannot show
@@ -37,6 +43,7 @@ type capture struct {
 	total    int       // of this cell
 	dropped  int       // of this cell, beyond maxOutput
 	last     time.Time // of the last flush
+	spent    float64   // of changeBurst
 	due      time.Time // of the next one; zero when nothing waits
 }
 
@@ -128,8 +135,11 @@ func (c *capture) note() {
 // flush is called with mu held, and so is emit: events keep their order.
 func (c *capture) flush(now time.Time, all bool) {
 	segments := c.segments
-	if len(segments) > 2 { // many short ones: the rate counts more than their mixture
+	c.spent = max(0, c.spent-changeRate*now.Sub(c.last).Seconds())
+	if n := float64(len(segments)); n > 2 && c.spent+n > changeBurst { // the rate counts more than the order
 		segments = join(segments)
+	} else {
+		c.spent += n
 	}
 	c.segments, c.bytes, c.due = nil, 0, time.Time{}
 	for _, s := range segments {

@@ -177,6 +177,9 @@ func (r *reader) drain(stream int) (ended bool) {
 			}
 		}
 		r.p.capture.add(stream, data)
+		if n < len(r.buf) { // empty; what is written from now on makes an event, in its order
+			return false
+		}
 	}
 	r.more[stream] = true
 	return false

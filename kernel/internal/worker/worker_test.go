@@ -48,6 +48,8 @@ func (script) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
 			fmt.Println(arg)
 		case "error":
 			fmt.Fprintln(os.Stderr, arg)
+		case "println":
+			engine.Println(arg)
 		case "count":
 			var n int
 			fmt.Sscan(arg, &n)
@@ -129,6 +131,21 @@ func (h *harness) all() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Join(h.events, "|")
+}
+
+func TestOrderOfPrintAndPrintln(t *testing.T) {
+	h := start(t)
+	var source, want strings.Builder
+	for i := range 100 { // within microseconds
+		fmt.Fprintf(&source, "print a%d\nprintln b%d\n", i, i)
+		fmt.Fprintf(&want, "a%d\nb%d\n", i, i)
+	}
+	if _, err := h.run(t, 1, source.String()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.NewReplacer("stdout: ", "", "stderr: ", "", "|", "").Replace(h.all()); got != want.String() {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestOrderOfOutputAndDisplays(t *testing.T) {

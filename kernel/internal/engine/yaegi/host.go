@@ -59,8 +59,8 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Unwrap": unwrap,
 		"IsNil":  func(x any) bool { return bare(x) == nil },
 
-		"Print":     func(a ...any) { printAll("", a) },
-		"Println":   func(a ...any) { printAll(" ", a); print("\n") },
+		"Print":     engine.Print,
+		"Println":   engine.Println,
 		"Signbit":   math.Signbit,
 		"Complex":   func(re, im float64) complex128 { return complex(re, im) },
 		"Wide":      func(hi, lo int) uint64 { return uint64(hi)<<32 | uint64(lo) },
@@ -163,43 +163,6 @@ func (e *Engine) lock(try func() bool, lock, unlock func()) {
 type stderr struct{}
 
 func (stderr) Write(b []byte) (int, error) {
-	print(string(b))
+	engine.Print(string(b))
 	return len(b), nil
-}
-
-// printAll is print and println, which write to file descriptor 2 as Go's do.
-func printAll(sep string, a []any) {
-	for i, x := range a {
-		if i > 0 {
-			print(sep)
-		}
-		print1(x)
-	}
-}
-
-func print1(x any) {
-	switch v := reflect.ValueOf(x); v.Kind() {
-	case reflect.Bool:
-		print(v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		print(v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		print(v.Uint())
-	case reflect.Float32:
-		print(float32(v.Float()))
-	case reflect.Float64:
-		print(v.Float())
-	case reflect.Complex64:
-		print(complex64(v.Complex()))
-	case reflect.Complex128:
-		print(v.Complex())
-	case reflect.String:
-		print(v.String())
-	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		print(v.UnsafePointer())
-	case reflect.Invalid:
-		print("nil")
-	default:
-		print(x)
-	}
 }
