@@ -153,7 +153,7 @@ func lookBack(source string, start, off int) (member, ok bool) {
 	}
 	// What the prefix does not close is open at the cursor, whatever follows.
 	for _, d := range s.diags {
-		if strings.HasSuffix(d.Msg, "not terminated") {
+		if strings.HasSuffix(d.Msg, "not terminated") || strings.HasPrefix(d.Msg, "newline in ") {
 			return false, false
 		}
 	}

@@ -35,11 +35,17 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 	for _, err := range k.withoutEchoes() {
 		switch err := err.(type) {
 		case *scanner.Error:
-			if strings.HasSuffix(err.Msg, "found 'EOF'") && len(d) > 0 {
-				continue // where the parser gave up
+			if len(k.diags) == 0 {
+				k.chunkFaults()
+			}
+			if len(k.diags) > 0 {
+				d = k.diags
+				continue
 			}
 			line, col := k.where(err.Pos)
-			d = append(d, Diagnostic{Line: line, Col: col, Msg: "syntax error: " + err.Msg})
+			at, words := k.syntaxFault(k.lines[line-1]+col-1, err.Msg)
+			line, col = k.position(at)
+			d = append(d, Diagnostic{Line: line, Col: col, Msg: words})
 		case *fault:
 			line, col := k.position(err.off)
 			d = append(d, Diagnostic{Line: line, Col: col, Msg: err.msg, Hint: err.hint})
@@ -49,9 +55,18 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 			}
 			line, col := k.where(k.fset.Position(err.Pos))
 			if rest, ok := strings.CutPrefix(err.Msg, "\t"); ok {
-				if len(d) > 0 && d[len(d)-1].Hint == "" {
-					d[len(d)-1].Hint = fmt.Sprintf("%s at line %d, column %d", unqualify(rest), line, col)
+				if len(d) == 0 {
+					continue
 				}
+				last := &d[len(d)-1]
+				if msg, ok := strings.CutSuffix(last.Msg, " already declared"); ok && strings.HasPrefix(msg, "label ") {
+					last.Msg = msg + " already defined at " + k.fset.Position(err.Pos).String()
+					continue
+				}
+				if last.Hint != "" {
+					last.Hint += "; "
+				}
+				last.Hint += fmt.Sprintf("%s at line %d, column %d", unqualify(rest), line, col)
 				continue
 			}
 			if isStale[line] {
@@ -61,19 +76,31 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 			if _, ok := from[at]; !ok {
 				from[at] = err
 			}
-			d = append(d, Diagnostic{Line: line, Col: col, Msg: unqualify(err.Msg)})
+			d = append(d, Diagnostic{Line: line, Col: col, Msg: k.words(c, err)})
 		default:
 			d = append(d, Diagnostic{Line: 1, Col: 1, Msg: err.Error()})
 		}
 	}
 	for _, decl := range k.bodyless(c) {
 		line, col := k.where(k.fset.Position(decl.Name.Pos()))
-		d = append(d, Diagnostic{Line: line, Col: col, Msg: "missing function body"})
+		msg := "missing function body"
+		off, ok := k.offset(decl.End())
+		if i := k.tokenAt(off); ok && k.newline(i) && k.at(i+1) == token.LBRACE {
+			line, col = k.position(k.toks[i+1].off)
+			msg = "syntax error: unexpected semicolon or newline before {"
+		}
+		d = append(d, Diagnostic{Line: line, Col: col, Msg: msg})
 	}
 	if x := k.show(c); x != nil && len(d) == 0 {
 		if t, ok := overflow(c.Info.Types[x]); ok {
 			line, col := k.where(k.fset.Position(x.Pos()))
 			d = append(d, Diagnostic{Line: line, Col: col, Msg: "cannot show the constant: it overflows " + t})
+		}
+	}
+	for _, g := range d {
+		if label, ok := strings.CutPrefix(g.Msg, "invalid continue label "); ok {
+			d = slices.DeleteFunc(d, func(g Diagnostic) bool { return g.Msg == "label "+label+" defined and not used" })
+			break
 		}
 	}
 	// Hints are looked for once it is known which few errors are told.
@@ -85,8 +112,6 @@ func (k *check) diagnose(c *Cell) Diagnostics {
 		if err, ok := from[place{g.Line, g.Col}]; ok {
 			d[i].Line, d[i].Col = k.where(k.fset.Position(k.place(c, err)))
 			d[i].Hint = k.hint(c, err)
-		} else if strings.HasPrefix(g.Msg, "syntax error: ") {
-			d[i].Hint = k.syntaxHint(strings.TrimPrefix(g.Msg, "syntax error: "), k.lines[g.Line-1])
 		}
 	}
 	return d
@@ -170,34 +195,6 @@ func (k *check) bodyless(c *Cell) []*ast.FuncDecl {
 		}
 	}
 	return list
-}
-
-// place returns where the compiler would report an error: a mismatch of
-// values and variables at the first variable, where the type checker reports
-// the first value.
-func (k *check) place(c *Cell, err types.Error) token.Pos {
-	pos := err.Pos
-	if !strings.HasPrefix(err.Msg, "assignment mismatch: ") {
-		return pos
-	}
-	find := func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			if within(n, err.Pos) {
-				pos = n.Lhs[0].Pos()
-			}
-		case *ast.ValueSpec:
-			if within(n, err.Pos) {
-				pos = n.Names[0].Pos()
-			}
-		}
-		return true
-	}
-	ast.Inspect(c.File, find)
-	if k.decls != nil {
-		ast.Inspect(k.decls, find)
-	}
-	return pos
 }
 
 // allowed reports whether an error of Go's is none in a notebook.

@@ -43,7 +43,8 @@ func (d Diagnostics) tidy(s *split) Diagnostics {
 		}
 		return a.Col - b.Col
 	})
-	d = slices.CompactFunc(d, func(a, b Diagnostic) bool { return a.Line == b.Line && a.Col == b.Col })
+	// As the compiler does, say the same of one line only once.
+	d = slices.CompactFunc(d, func(a, b Diagnostic) bool { return a.Line == b.Line && (a.Col == b.Col || a.Msg == b.Msg) })
 	return d[:min(len(d), maxDiagnostics)]
 }
 

@@ -31,9 +31,7 @@ func (s *split) imports() []importSpec {
 		f, err := parser.ParseFile(fset, "", head+text, parser.ImportsOnly|parser.SkipObjectResolution)
 		start := s.toks[c.first].off - len(head)
 		if list, ok := err.(scanner.ErrorList); ok {
-			for _, e := range list {
-				s.fail(max(start+e.Pos.Offset, s.toks[c.first].off), "", "syntax error: %s", e.Msg)
-			}
+			s.failSyntax(max(start+list[0].Pos.Offset, s.toks[c.first].off), list[0].Msg)
 		}
 		if f == nil {
 			continue

@@ -126,11 +126,9 @@ func (s *split) scan() {
 	file := fset.AddFile("", -1, len(s.src))
 	var sc scanner.Scanner
 	sc.Init(file, []byte(s.src), func(pos token.Position, msg string) {
-		d := s.fail(pos.Offset, s.syntaxHint(msg, pos.Offset), "syntax error: %s", msg)
-		switch msg {
-		case "raw string literal not terminated", "comment not terminated":
-			d.Incomplete = true
-		}
+		at, words := s.lexicalFault(pos.Offset, msg)
+		d := s.fail(at, s.syntaxHint(msg, pos.Offset), "%s", words)
+		d.Incomplete = strings.HasSuffix(words, "not terminated")
 	}, scanner.ScanComments)
 	for {
 		pos, t, lit := sc.Scan()
@@ -182,26 +180,43 @@ func (s *split) balance() {
 			}
 		case token.RPAREN, token.RBRACK, token.RBRACE:
 			if len(s.open) == 0 {
-				s.fail(t.off, "", "syntax error: unexpected %s: no bracket is open", t.tok)
+				where := s.afterStatement(i)
+				if i == 0 || s.at(i-1) == token.SEMICOLON {
+					where = ""
+				}
+				if !s.brokenBefore(t.off, t.end) {
+					s.fail(t.off, "no bracket is open here", "syntax error: unexpected %s%s", t.tok, where)
+				}
 				return
 			}
 			o := s.toks[s.open[len(s.open)-1]]
 			if closers[o.tok] != t.tok {
+				if s.brokenBefore(t.off, t.end) {
+					return
+				}
 				line, col := s.position(o.off)
 				s.fail(t.off, fmt.Sprintf("the %s at line %d, column %d is still open", o.tok, line, col),
-					"syntax error: unexpected %s, expected %s", t.tok, closers[o.tok])
+					"syntax error: unexpected %s, expected %s", t.tok, s.closing(o.tok))
 				return
 			}
 			s.open = s.open[:len(s.open)-1]
 		}
 	}
-	if len(s.open) > 0 {
+	if len(s.open) > 0 && !s.brokenBefore(len(strings.TrimRight(s.src, " \t\r\n")), len(s.src)) {
 		o := s.toks[s.open[len(s.open)-1]]
 		line, col := s.position(o.off)
 		d := s.fail(len(strings.TrimRight(s.src, " \t\r\n")), fmt.Sprintf("the %s at line %d, column %d is not closed", o.tok, line, col),
 			"syntax error: unexpected end of cell, expected %s", closers[o.tok])
 		d.Incomplete = true
 	}
+}
+
+// closing says what the compiler wants where a bracket is open.
+func (s *split) closing(open token.Token) string {
+	if open == token.LBRACK {
+		return "comma, : or ]"
+	}
+	return closers[open].String()
 }
 
 // cut finds the chunks: they end at semicolons outside all brackets, but for
@@ -234,7 +249,9 @@ func (s *split) cut() {
 			first = i + 1
 		}
 	}
-	if first < len(s.toks) {
+	if last := len(s.toks) - 1; first == last-1 && s.at(last) == token.COLON && s.at(first) == token.IDENT {
+		s.chunks = append(s.chunks, chunk{kind: stmtChunk, first: first, last: last}) // a label ends a block
+	} else if first < len(s.toks) && !s.brokenBefore(len(strings.TrimRight(s.src, " \t\r\n")), len(s.src)) {
 		// The last token is one that no line of Go ends with.
 		d := s.fail(s.toks[len(s.toks)-1].off, "", "syntax error: unexpected end of cell after %s", s.name(len(s.toks)-1))
 		d.Incomplete = true
@@ -288,8 +305,10 @@ func (s *split) kind(first, end int) kind {
 			// A method has a name and parameters after the receiver; a
 			// function literal has a result, if anything.
 			i := s.match(first + 1)
-			if s.at(i+1) == token.IDENT && s.at(i+2) == token.LPAREN && i+2 < end {
-				return methodChunk
+			if s.at(i+1) == token.IDENT && i+2 < end {
+				if s.at(i+2) == token.LPAREN || s.at(i+2) == token.LBRACK && s.at(s.match(i+2)+1) == token.LPAREN {
+					return methodChunk // with type parameters, which Go refuses
+				}
 			}
 		}
 	}

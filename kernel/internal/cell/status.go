@@ -1,8 +1,6 @@
 package cell
 
 import (
-	"go/parser"
-	"go/scanner"
 	"go/token"
 	"strings"
 )
@@ -41,12 +39,13 @@ func goStatus(source string) (status, indent string) {
 		switch {
 		case strings.HasSuffix(s.diags[0].Msg, "not terminated"):
 			return "incomplete", "" // the text of strings and comments is not ours to indent
-		case !s.begins():
-			return "invalid", ""
 		case len(s.open) == 0:
 			return "incomplete", "\t"
 		}
 		return "incomplete", strings.Repeat("\t", len(s.open))
+	}
+	if s.at(len(s.toks)-1) == token.COLON {
+		return "incomplete", "" // a label, before its statement
 	}
 	k := NewScope(nil, Prelude{}).newCheck(1)
 	k.plan = planCell(s, 1, k.lives)
@@ -56,34 +55,4 @@ func goStatus(source string) (status, indent string) {
 		return "invalid", ""
 	}
 	return "complete", ""
-}
-
-// begins reports whether the last chunk, which is not at its end, is the
-// beginning of a declaration or a statement: whether a parser finds no fault
-// before the end.
-func (s *split) begins() bool {
-	first, depth := 0, 0
-	for i, t := range s.toks {
-		switch t.tok {
-		case token.LPAREN, token.LBRACK, token.LBRACE:
-			depth++
-		case token.RPAREN, token.RBRACK, token.RBRACE:
-			depth--
-		case token.SEMICOLON:
-			if depth == 0 && t.end == t.off {
-				first = i + 1
-			}
-		}
-	}
-	if first >= len(s.toks) {
-		return true
-	}
-	text := s.text(first, len(s.toks)-1)
-	for _, before := range []string{"package p\n", "package p\nfunc _() {\n"} {
-		_, err := parser.ParseFile(token.NewFileSet(), "", before+text, parser.SkipObjectResolution)
-		if list, ok := err.(scanner.ErrorList); !ok || list[0].Pos.Offset >= len(before+text) {
-			return true
-		}
-	}
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -45,10 +46,27 @@ func (k *check) hint(c *Cell, err types.Error) string {
 		return "append returns the longer slice: xs = append(xs, …)"
 	case strings.Contains(msg, "mismatched types int and float64"), strings.Contains(msg, "mismatched types float64 and int"):
 		return "convert the int: float64(n)"
+	case strings.HasPrefix(msg, "non-name ") && strings.HasSuffix(msg, "on left side of :="):
+		return "assign with ="
+	case strings.HasPrefix(msg, "invalid operation: cannot indirect ") && k.power(c, err.Pos):
+		return "Go has no power operator; use math.Pow"
 	case strings.HasPrefix(msg, "could not import "):
 		return "the notebook has the standard library and its own packages"
 	}
 	return ""
+}
+
+// power reports whether the operand at pos stands behind two stars.
+func (k *check) power(c *Cell, pos token.Pos) bool {
+	off, ok := k.offset(pos)
+	if !ok {
+		return false
+	}
+	i := k.tokenAt(off)
+	if k.at(i) == token.MUL {
+		i++
+	}
+	return k.at(i-1) == token.MUL && k.at(i-2) == token.MUL && k.toks[i-2].end == k.toks[i-1].off
 }
 
 // otherLanguages are words that Go spells in another way.
@@ -62,33 +80,131 @@ var otherLanguages = map[string]string{
 // syntaxHint says what to do about an error of the scanner or the parser at
 // offset off.
 func (s *split) syntaxHint(msg string, off int) string {
-	switch {
-	case msg == "illegal rune literal" || msg == "more than one character in rune literal":
+	off = min(off, len(s.src))
+	c, _ := utf8.DecodeRuneInString(s.src[off:])
+	if h := foreign[c]; h != "" && (strings.HasPrefix(msg, "illegal character") || strings.HasPrefix(msg, "curly")) {
+		return h
+	}
+	if msg == "illegal rune literal" {
 		return `text stands in double quotes: "…"`
-	case strings.HasPrefix(msg, "illegal character U+0023"):
-		return "a comment begins with //"
+	}
+	if i := s.tokenAt(off); i < len(s.toks) && s.toks[i].off == off {
+		if h := s.phraseHint(i); h != "" {
+			return h
+		}
 	}
 	line, _ := s.position(off)
 	start := s.lines[line-1]
-	word, _, _ := strings.Cut(strings.TrimLeft(s.src[start:min(start+80, len(s.src))], " \t"), " ")
-	switch word {
-	case "while", "until", "loop":
-		return "Go's loop is for: for x < 3 { … }"
-	case "let", "auto", "int", "string", "float64", "bool":
-		return "Go declares with x := 1 or var x int"
-	case "def", "function", "fn", "fun":
-		return "Go declares functions with func f(x int) int { … }"
-	case "elif", "elsif", "elseif":
-		return "Go writes } else if … {"
-	case "class", "struct", "interface", "enum":
-		return "Go declares types with type T struct { … }"
-	case "else":
-		return "else stands on the line of the } before it"
-	case "try", "catch", "except", "raise", "throw":
-		return "Go functions return errors: v, err := f()"
+	words := strings.FieldsFunc(s.src[start:min(start+80, len(s.src))], func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) == 0 {
+		return ""
+	}
+	return otherStatements[words[0]]
+}
+
+// foreign are characters that get into cells from other languages and from web
+// pages.
+var foreign = map[rune]string{
+	'#': "a comment begins with //",
+	'?': "Go has no ?: operator; write if … else",
+	'$': "a name has no $ before it",
+	'@': "Go has no decorators",
+	'“': `this is a curly quotation mark; Go's is "`, '”': `this is a curly quotation mark; Go's is "`,
+	'„': `this is a curly quotation mark; Go's is "`, '«': `Go's quotation mark is "`, '»': `Go's quotation mark is "`,
+	'‘':      `this is a curly quotation mark; Go's are " for text and ' for a rune`,
+	'’':      `this is a curly quotation mark; Go's are " for text and ' for a rune`,
+	'\u00a0': "this is a no-break space; write a plain one",
+	'\u200b': "this character cannot be seen; delete it", '\u200c': "this character cannot be seen; delete it",
+	'\u200d': "this character cannot be seen; delete it", '\u2060': "this character cannot be seen; delete it",
+	'\ufeff': "this character cannot be seen; delete it", '\u00ad': "this character cannot be seen; delete it",
+	'–': "this is a dash; minus is -", '—': "this is a dash; minus is -", '−': "Go's minus is -",
+	'×': "Go's sign is *", '·': "Go's sign is *", '÷': "Go's sign is /",
+	'≠': "Go's sign is !=", '≤': "Go's sign is <=", '≥': "Go's sign is >=", '≡': "Go's sign is ==",
+	'…': "write three dots: ...", '←': "Go's sign is <-",
+	'（': "Go's bracket is (", '）': "Go's bracket is )", '［': "Go's bracket is [", '］': "Go's bracket is ]",
+	'｛': "Go's bracket is {", '｝': "Go's bracket is }",
+	'，': "Go's comma is ,", '；': "Go's semicolon is ;", '：': "Go's colon is :", '＝': "Go's sign is =",
+	'\\': "a line that ends in an operator or a comma goes on in the next",
+}
+
+// phraseHint says what to do about token i, which the parser did not expect.
+func (s *split) phraseHint(i int) string {
+	next := s.at(i + 1)
+	switch t := s.at(i); {
+	case t == token.IDENT:
+		switch s.name(i) {
+		case "and", "or", "is":
+			return "Go writes " + map[string]string{"and": "&&", "or": "||", "is": "=="}[s.name(i)]
+		case "in":
+			return "Go ranges with for _, x := range xs { … }"
+		}
+		if s.at(i-1) == token.IDENT && s.name(i-1) == "not" {
+			return "Go writes !"
+		}
+		if s.at(i-1) == token.IDENT && s.name(i-1) == "lambda" {
+			return "Go's is func(x int) int { return x + 1 }"
+		}
+	case t == token.ASSIGN && next == token.GTR:
+		return "Go's is func(x int) int { return x + 1 }"
+	case t == token.SUB && next == token.GTR:
+		return "a result type follows the parameters without a sign: func f(x int) int"
+	case t == token.DEFINE && s.at(i-2) == token.VAR:
+		return "write var " + s.name(i-1) + " = … or " + s.name(i-1) + " := …"
+	case t == token.DEFINE && s.at(i-1).IsKeyword():
+		return s.name(i-1) + " is a keyword; choose another name"
+	case t == token.INC || t == token.DEC:
+		return "x" + s.name(i) + " is a statement of its own, and the sign stands behind"
+	case t == token.ASSIGN && s.around(i) == token.RPAREN:
+		return "Go has no named arguments"
+	case t == token.ASSIGN && s.around(i) == token.RBRACE:
+		return "in a literal a colon follows the key"
+	case t == token.COLON && s.around(i) == token.STRUCT:
+		return "a field's type follows its name without a sign: a int"
+	case t == token.COLON && s.around(i) == token.RPAREN:
+		return "a parameter's type follows its name without a sign: x int"
+	case t == token.LSS && s.at(i-1) != token.SEMICOLON:
+		return "type arguments stand in brackets: List[int], map[string]int"
+	case t == token.RBRACK && s.at(i-1) == token.LBRACK && s.at(i-2) == token.IDENT:
+		return "brackets come before the type: []int"
+	case t == token.VAR && s.around(i) == token.STRUCT:
+		return "a field has no var before it"
+	case s.newline(i) && (s.around(i) == token.RPAREN || s.around(i) == token.RBRACE):
+		return "a line that ends inside brackets needs a comma"
+	}
+	if first := s.chunkStart(i); first == i-1 && s.at(first) == token.IDENT && (s.at(i) == token.IDENT || s.at(i).IsLiteral()) {
+		switch name := s.name(first); name {
+		case "print", "println", "printf", "puts", "echo":
+			return "write fmt.Println(…)"
+		default:
+			if _, ok := types.Universe.Lookup(name).(*types.Builtin); ok {
+				return "a call has parentheses: " + name + "(…)"
+			}
+		}
 	}
 	return ""
 }
+
+// otherStatements are the first words of statements in other languages.
+var otherStatements = map[string]string{
+	"while": "Go's loop is for: for x < 3 { … }", "until": "Go's loop is for: for x < 3 { … }", "loop": "Go's loop is for: for { … }",
+	"do": "Go's loop is for: for { … }", "foreach": "Go ranges with for _, x := range xs { … }",
+	"let": declares, "auto": declares, "int": declares, "string": declares, "float64": declares, "bool": declares, "double": declares, "char": declares,
+	"def": functions, "function": functions, "fn": functions, "fun": functions,
+	"elif": elseIf, "elsif": elseIf, "elseif": elseIf,
+	"class": typesAre, "struct": typesAre, "interface": typesAre, "enum": typesAre, "trait": typesAre,
+	"else": "else stands on the line of the } before it",
+	"try":  failures, "catch": failures, "except": failures, "raise": failures, "throw": failures, "finally": failures,
+	"from": imports, "include": imports, "using": imports, "import": imports,
+}
+
+const (
+	declares  = "Go declares with x := 1 or var x int"
+	functions = "Go declares functions with func f(x int) int { … }"
+	elseIf    = "Go writes } else if … {"
+	typesAre  = "Go declares types with type T struct { … }"
+	failures  = "Go functions return errors: v, err := f()"
+	imports   = `Go imports with import "math", or import m "math"`
+)
 
 // selectorAt returns the selector expression whose selector stands at p.
 func selectorAt(f *ast.File, p token.Pos) (found *ast.SelectorExpr) {
