@@ -46,7 +46,12 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 	if !touched {
 		for _, e := range a.Rhs {
 			if l.src.info.Types[e].IsNil() {
-				return l.tuple(l.each(a.Lhs), l.each(a.Rhs), a.Rhs), true
+				return l.tuple(l.each(a.Lhs), l.storedEach(a), a.Rhs), true
+			}
+		}
+		for i, e := range a.Rhs {
+			if s := l.text(e); l.stored(a.Lhs[i], e, s) != s {
+				return l.tuple(l.each(a.Lhs), l.storedEach(a), a.Rhs), true
 			}
 		}
 		return "", false
@@ -83,7 +88,7 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 			ls = append(ls, l.text(e))
 		}
 	}
-	return "{ " + pre + l.tuple(ls, l.each(a.Rhs), a.Rhs) + " }", true
+	return "{ " + pre + l.tuple(ls, l.storedEach(a), a.Rhs) + " }", true
 }
 
 // assignInterface renders an assignment to a variable of a compiled interface
@@ -98,9 +103,42 @@ func (l *lowering) assignInterface(a *ast.AssignStmt) (string, bool) {
 	s := l.text(a.Rhs[0])
 	c := l.converted(a.Rhs[0], s, l.typeOf(a.Lhs[0]))
 	if c == s {
-		return "", false
+		if c = l.stored(a.Lhs[0], a.Rhs[0], s); c == s {
+			return "", false
+		}
 	}
 	return l.text(a.Lhs[0]) + " = " + c, true
+}
+
+// stored renders a literal or a call's result, which is s already, that is
+// assigned to an element or a field of an interface type of the notebook's.
+// yaegi makes it in that place, as if that had the value's type:
+//
+//	shapes[i] = square{2}
+//	shapes[i] = as__1(square{2})
+func (l *lowering) stored(to, e ast.Expr, s string) string {
+	if _, ok := ast.Unparen(to).(*ast.Ident); ok {
+		return s
+	}
+	switch ast.Unparen(e).(type) {
+	case *ast.CompositeLit, *ast.CallExpr:
+	default:
+		return s
+	}
+	t, from := l.typeOf(to), l.typeOf(e)
+	if i, ok := t.Underlying().(*types.Interface); !ok || i.NumMethods() == 0 || !l.interpreted(from) {
+		return s
+	}
+	return l.asInterface(s, from, l.typ(t))
+}
+
+// storedEach renders the right side of a tuple assignment.
+func (l *lowering) storedEach(a *ast.AssignStmt) []string {
+	rs := l.each(a.Rhs)
+	for i, e := range a.Rhs {
+		rs[i] = l.stored(a.Lhs[i], e, rs[i])
+	}
+	return rs
 }
 
 // each renders expressions.
