@@ -14,6 +14,8 @@ type Host interface {
 	// Show shows v. With an id, later ones can replace it; when update is set
 	// it replaces those. It returns when what was shown before is under way.
 	Show(v any, id string, update bool)
+	// Bundle returns the forms in which Show shows v.
+	Bundle(v any) map[string]any
 	Clear(wait bool)
 	// Context is the running cell's.
 	Context() context.Context
@@ -56,6 +58,17 @@ func show(v any, id string, update bool) {
 		return
 	}
 	fmt.Fprintln(os.Stdout, plain(v))
+}
+
+// BundleOf returns the forms in which Display shows v.
+func BundleOf(v any) Bundle {
+	if h := host.Load(); h != nil {
+		return (*h).Bundle(v)
+	}
+	if m, ok := v.(interface{ MIMEBundle() map[string]any }); ok {
+		return m.MIMEBundle()
+	}
+	return Bundle{"text/plain": plain(v)}
 }
 
 // plain is v's text where there is no notebook.

@@ -28,6 +28,10 @@ func (l *listener) Show(v any, id string, update bool) {
 	l.events = append(l.events, fmt.Sprintf("%v id=%v update=%v", v, id != "", update))
 }
 
+func (l *listener) Bundle(v any) map[string]any {
+	return map[string]any{"text/plain": fmt.Sprint(v)}
+}
+
 func (l *listener) Clear(wait bool)          { l.events = append(l.events, fmt.Sprint("clear ", wait)) }
 func (l *listener) Context() context.Context { return l.ctx }
 

@@ -78,6 +78,18 @@ func bind(v engine.Value) engine.Value {
 	return v
 }
 
+// Metadata returns what the front end is to know of a value's forms; nil where
+// there is nothing.
+func Metadata(v any) (m map[string]any) {
+	if e, ok := v.(engine.Value); ok {
+		v = e.Any
+	}
+	if d, ok := v.(interface{ MIMEMetadata() map[string]any }); ok {
+		protect(func() { m = d.MIMEMetadata() })
+	}
+	return m
+}
+
 func bundleOf(v engine.Value) map[string]any {
 	v = bind(v)
 	if v.MIMEBundle != nil {
@@ -89,6 +101,12 @@ func bundleOf(v engine.Value) map[string]any {
 			}
 			return encode(b)
 		}
+	}
+	if b := rendered(v); len(b) > 0 {
+		if _, ok := b["text/plain"].(string); !ok {
+			b["text/plain"] = plain(v)
+		}
+		return encode(b)
 	}
 	if data, text := picture(v.Any); data != nil {
 		return map[string]any{"text/plain": text, "image/png": data}

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"image/png"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -179,6 +181,67 @@ func TestText(t *testing.T) {
 	}
 	if got := Text(loop); !strings.Contains(got, "…") || len(got) > maxText {
 		t.Errorf("a loop: %d bytes", len(got))
+	}
+}
+
+// page shows itself as HTML and as a picture, card as a bundle, note as a map.
+type page struct{ text string }
+
+func (p page) HTML() string { return p.text }
+func (p page) PNG() []byte  { return []byte(p.text) }
+
+type card struct{}
+
+func (card) Render() nbData { return nbData{} }
+
+type nbData struct{}
+
+func (nbData) MIMEBundle() map[string]any { return map[string]any{"text/latex": "x"} }
+
+type note struct{}
+
+func (note) SimpleRender() map[string]any {
+	return map[string]any{"text/latex": "y", "text/plain": "z"}
+}
+
+// odd has methods of these names that are something else.
+type odd struct{}
+
+func (odd) HTML() int            { return 1 }
+func (odd) SVG(scale int) string { return "" }
+func (odd) Render() int          { return 0 }
+
+type wild struct{}
+
+func (wild) HTML() string { panic("wild") }
+
+func TestMethodsOfRenderers(t *testing.T) {
+	method := func(call func() any, result reflect.Type) func(string) (func() any, reflect.Type) {
+		return func(name string) (func() any, reflect.Type) {
+			if name != "Markdown" {
+				return nil, nil
+			}
+			return call, result
+		}
+	}
+	for _, test := range []struct {
+		name string
+		v    any
+		want string
+	}{
+		{"HTML and a picture", page{"p"}, "map[image/png:[112] text/html:p text/plain:display.page{…}]"},
+		{"by a pointer", &page{"p"}, "map[image/png:[112] text/html:p text/plain:&display.page{…}]"},
+		{"a bundle", card{}, "map[text/latex:x text/plain:display.card{}]"},
+		{"a map", note{}, "map[text/latex:y text/plain:z]"},
+		{"methods of another shape", odd{}, "map[text/plain:display.odd{}]"},
+		{"one that panics", wild{}, "map[text/plain:display.wild{}]"},
+		{"a nil pointer", (*page)(nil), "map[text/plain:nil]"},
+		{"an interpreted method", engine.Value{Any: 1, Method: method(func() any { return "# x" }, reflect.TypeFor[string]())}, "map[text/markdown:# x text/plain:1]"},
+		{"an interpreted method of another type", engine.Value{Any: 1, Method: method(func() any { return 2 }, reflect.TypeFor[int]())}, "map[text/plain:1]"},
+	} {
+		if got := fmt.Sprint(Of(test.v)); strings.ReplaceAll(got, `"`, "") != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
 	}
 }
 

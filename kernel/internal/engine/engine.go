@@ -4,6 +4,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 )
@@ -33,6 +34,11 @@ type Value struct {
 	MIMEBundle func() map[string]any
 	String     func() string
 	Error      func() string
+
+	// Method finds a method without parameters and with one result that the
+	// value has by its static or dynamic type, where that type is the
+	// notebook's own: call is nil where there is none. Method may be nil.
+	Method func(name string) (call func() any, result reflect.Type)
 
 	// Reveal returns what an interface value found inside Any is, where the
 	// engine has a representation of its own for it; ok is false where x is

@@ -149,7 +149,7 @@ func (t *turn) goStep(step cell.Step, last bool, c *cell.Cell) error {
 	case done.Error != nil:
 		t.end(t.errorFailure(c, *done.Error))
 	case done.Result != nil && last:
-		t.send(Output{Type: ExecuteResult, Count: t.res.Count, Data: done.Result})
+		t.send(Output{Type: ExecuteResult, Count: t.res.Count, Data: done.Result, Metadata: done.Metadata})
 	}
 	return nil
 }

@@ -58,8 +58,9 @@ type Show struct {
 
 // Done is how a job ended. At most one of Error and Failure is set.
 type Done struct {
-	N      int            `json:"n"`
-	Result map[string]any `json:"result,omitempty"` // MIME bundle of the values
+	N        int            `json:"n"`
+	Result   map[string]any `json:"result,omitempty"`   // MIME bundle of the values
+	Metadata map[string]any `json:"metadata,omitempty"` // of Result
 	// Error is the cell's last value, an error that is not nil.
 	Error   *string  `json:"error,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`

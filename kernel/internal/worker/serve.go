@@ -17,6 +17,7 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/display"
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/nb"
+	"github.com/branchbook/branchbook/kernel/nb/gonbui"
 )
 
 // Scope checks cells against the names of earlier ones.
@@ -146,6 +147,7 @@ func (s *server) work(open func() (Scope, engine.Engine, error)) {
 		return
 	}
 	nb.Attach(host{s})
+	gonbui.IsNotebook = true
 	s.write(kindHello, Hello{})
 	for j := range s.jobs {
 		s.mu.Lock()
@@ -200,6 +202,9 @@ func done(n int, out engine.Outcome) Done {
 		return d
 	}
 	d.Result = display.Result(out.Values)
+	if len(out.Values) == 1 {
+		d.Metadata = display.Metadata(out.Values[0])
+	}
 	return d
 }
 
@@ -220,12 +225,14 @@ func (s *server) write(k kind, v any) error {
 type host struct{ s *server }
 
 func (h host) Show(v any, id string, update bool) {
-	show := Show{Op: "display", ID: id, Data: display.Of(v)}
+	show := Show{Op: "display", ID: id, Data: display.Of(v), Metadata: display.Metadata(v)}
 	if update {
 		show.Op = "update"
 	}
 	h.send(show)
 }
+
+func (h host) Bundle(v any) map[string]any { return display.Of(v) }
 
 func (h host) Clear(wait bool) { h.send(Show{Op: "clear", Wait: wait}) }
 

@@ -24,8 +24,12 @@ import (
 // empty interface.
 var formatting = map[string]bool{"fmt": true, "log": true, "log/slog": true, "testing": true}
 
-// nbPackage shows what it gets as an empty interface.
-const nbPackage = "github.com/branchbook/branchbook/kernel/nb"
+// nbPackage shows what it gets as an empty interface. displayPackage does so
+// with what is nothing that it knows.
+const (
+	nbPackage      = "github.com/branchbook/branchbook/kernel/nb"
+	displayPackage = nbPackage + "/display"
+)
 
 var (
 	errorType    = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
@@ -45,7 +49,7 @@ func (l *lowering) wrapped(f, a ast.Expr, s string, to types.Type) (string, bool
 	switch {
 	case formatting[fn.Pkg().Path()]:
 		return l.formatted(t, s, 0)
-	case fn.Pkg().Path() == nbPackage && fn.Name() != "JSON":
+	case fn.Pkg().Path() == nbPackage && fn.Name() != "JSON", fn.Pkg().Path() == displayPackage && l.interpreted(t) && !types.IsInterface(t):
 		return host("Value") + "(" + quote(types.TypeString(types.Default(t), cell.Qualify)) + ", " + l.held(types.Default(t), s) + ")", true
 	}
 	return "", false

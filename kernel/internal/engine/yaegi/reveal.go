@@ -39,7 +39,18 @@ func (m *methods) bound(typ, name string, x any) (call func() any) {
 	return func() any { return bare(f.Call([]reflect.Value{reflect.ValueOf(x)})[0].Interface()) }
 }
 
-// function is bound without its receiver.
+// niladic is method name of type typ for receiver x if it takes nothing and has
+// one result.
+func (m *methods) niladic(typ, name string, x any) (call func() any, result reflect.Type) {
+	f := m.function(typ, name, x)
+	if !f.IsValid() || f.Type().NumIn() != 1 || f.Type().NumOut() != 1 {
+		return nil, nil
+	}
+	return func() any { return bare(f.Call([]reflect.Value{reflect.ValueOf(x)})[0].Interface()) }, f.Type().Out(0)
+}
+
+// function is the method as a function of its receiver; it is invalid where
+// there is none.
 func (m *methods) function(typ, name string, x any) reflect.Value {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,6 +76,7 @@ func (e *Engine) reveal(x any) (engine.Value, bool) {
 		return engine.Value{}, false
 	}
 	v := engine.Value{Any: bare(x), Type: sourceName(typ), Reveal: e.reveal}
+	v.Method = func(name string) (func() any, reflect.Type) { return e.methods.niladic(typ, name, v.Any) }
 	if f := e.methods.bound(typ, "MIMEBundle", v.Any); f != nil {
 		v.MIMEBundle = func() map[string]any { b, _ := f().(map[string]any); return b }
 	}
