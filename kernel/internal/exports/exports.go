@@ -29,8 +29,10 @@ import (
 //go:generate go run ./gen exports.bin
 
 // embedded is written by gen: the length of the index as four bytes, most
-// significant first; the index, one line "path name length" a package, sorted
-// by path; the pieces in the same order, each compressed by itself.
+// significant first; the index, lines "path = other" for paths that stand for
+// others, "path - reason" for packages that are left out, and "path name length"
+// for each package; the pieces of those in the same order, each compressed by
+// itself.
 //
 //go:embed exports.bin
 var embedded string
@@ -41,27 +43,42 @@ type piece struct {
 	off, end   int
 }
 
-// index reads the index of embedded.
-var index = sync.OnceValue(func() map[string]piece {
+// contents is what the index of embedded says, by import path.
+type contents struct {
+	pieces  map[string]piece
+	aliases map[string]string // to the path of what stands in
+	missing map[string]string // to the reason
+}
+
+var index = sync.OnceValue(func() contents {
 	n := 4 + int(binary.BigEndian.Uint32([]byte(embedded[:4])))
-	m := map[string]piece{}
+	c := contents{map[string]piece{}, map[string]string{}, map[string]string{}}
 	off := n
 	for line := range strings.Lines(embedded[4:n]) {
-		f := strings.Fields(line)
-		size, err := strconv.Atoi(f[2])
+		path, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		name, rest, _ := strings.Cut(rest, " ")
+		switch name {
+		case "=":
+			c.aliases[path] = rest
+			continue
+		case "-":
+			c.missing[path] = rest
+			continue
+		}
+		size, err := strconv.Atoi(rest)
 		if err != nil {
 			panic("exports: the embedded index is broken: " + line)
 		}
-		m[f[0]] = piece{path: f[0], name: f[1], off: off, end: off + size}
+		c.pieces[path] = piece{path: path, name: name, off: off, end: off + size}
 		off += size
 	}
-	return m
+	return c
 })
 
 // Names maps the import path of every package that there is to its name.
 func Names() map[string]string {
-	m := make(map[string]string, len(index()))
-	for path, p := range index() {
+	m := make(map[string]string, len(index().pieces))
+	for path, p := range index().pieces {
 		m[path] = p.name
 	}
 	return m
@@ -84,15 +101,22 @@ type importer struct {
 	all  map[string]*types.Package // also those only mentioned so far
 }
 
-// Import returns the package of the given path. The error of a path that is
-// not embedded says only that.
+// Import returns the package of the given path, or what stands in for it: a
+// package with a path of ours in the place of another kernel's. The error of a
+// path that is not embedded says only that, and why where it is left out.
 func (m *importer) Import(path string) (*types.Package, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if other := index().aliases[path]; other != "" {
+		path = other
+	}
 	if p := m.done[path]; p != nil {
 		return p, nil
 	}
-	p, ok := index()[path]
+	p, ok := index().pieces[path]
+	if reason := index().missing[path]; reason != "" {
+		return nil, fmt.Errorf("package %s is not in the notebook: %s", path, reason)
+	}
 	if !ok {
 		return nil, fmt.Errorf("package %s is not in the notebook", path)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/branchbook/branchbook/kernel/internal/symbols/extract"
 )
 
 func TestEveryPackageDecodes(t *testing.T) {
@@ -37,6 +39,14 @@ func TestWhatCellsNeedIsThere(t *testing.T) {
 			t.Errorf("%s is missing", path)
 		}
 	}
+	if n := len(extract.Libraries); n < 50 {
+		t.Errorf("only %d libraries", n)
+	}
+	for _, path := range extract.Libraries {
+		if names[path] == "" {
+			t.Errorf("%s is missing", path)
+		}
+	}
 	for path := range names {
 		if strings.Contains(path, "internal") || strings.Contains(path, "vendor/") {
 			t.Errorf("%s is not for users", path)
@@ -47,6 +57,39 @@ func TestWhatCellsNeedIsThere(t *testing.T) {
 	}
 	if _, err := Importer().Import("no/such/package"); err == nil {
 		t.Error("no/such/package: no error")
+	}
+}
+
+func TestPathsThatStandForOthers(t *testing.T) {
+	for path, want := range map[string]string{
+		"display":                                    "github.com/branchbook/branchbook/kernel/nb/display",
+		"github.com/janpfeifer/gonb/gonbui":          "github.com/branchbook/branchbook/kernel/nb/gonbui",
+		"github.com/gonum/plot/plotter":              "gonum.org/v1/plot/plotter",
+		"github.com/gonum/plot":                      "gonum.org/v1/plot",
+		"github.com/gonum/stat/distuv":               "gonum.org/v1/gonum/stat/distuv",
+		"github.com/gopherdata/gophernotes":          "github.com/branchbook/branchbook/kernel/nb/display",
+		"github.com/branchbook/branchbook/kernel/nb": "github.com/branchbook/branchbook/kernel/nb",
+	} {
+		p, err := Importer().Import(path)
+		if err != nil || p.Path() != want {
+			t.Errorf("%s is %v (%v), want %s", path, p, err, want)
+		}
+		if q, err := Importer().Import(want); err != nil || q != p {
+			t.Errorf("%s and %s are two packages", path, want)
+		}
+	}
+}
+
+func TestWhyAPackageIsMissing(t *testing.T) {
+	for path, want := range map[string]string{
+		"plugin":       "needs cgo",
+		"time/tzdata":  "450 KB",
+		"runtime/race": "race detector",
+		"github.com/janpfeifer/gonb/gonbui/widgets": "nb.Progress",
+	} {
+		if _, err := Importer().Import(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
 	}
 }
 

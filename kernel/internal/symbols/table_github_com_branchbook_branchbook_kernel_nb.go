@@ -13,6 +13,7 @@ func t_github_com_branchbook_branchbook_kernel_nb() map[string]reflect.Value {
 		"Attach":    reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Attach),
 		"Bar":       reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Bar)(nil)),
 		"Bundle":    reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Bundle)(nil)),
+		"BundleOf":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.BundleOf),
 		"Clear":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Clear),
 		"Context":   reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Context),
 		"Display":   reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Display),
@@ -34,11 +35,15 @@ func t_github_com_branchbook_branchbook_kernel_nb() map[string]reflect.Value {
 
 type t_github_com_branchbook_branchbook_kernel_nb_Host struct {
 	IValue   any
+	WBundle  func(a0 any) map[string]any
 	WClear   func(a0 bool)
 	WContext func() context_.Context
 	WShow    func(a0 any, a1 string, a2 bool)
 }
 
+func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Bundle(a0 any) map[string]any {
+	return W.WBundle(a0)
+}
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Clear(a0 bool) { W.WClear(a0) }
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Context() context_.Context {
 	return W.WContext()

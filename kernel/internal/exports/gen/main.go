@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"go/token"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -32,34 +33,9 @@ func main() {
 	}
 }
 
-// patterns are what is exported, beside the standard library: what has values
-// in cells, and what has only types there as yet.
-var patterns = slices.Concat(extract.Libraries, []string{
-	"gonum.org/v1/gonum/integrate",
-	"gonum.org/v1/gonum/optimize",
-	"gonum.org/v1/plot/vg/draw",
-})
-
 // public reports whether a package of the standard library is for users.
 func public(path string) bool {
-	for _, part := range strings.Split(path, "/") {
-		if part == "internal" || part == "vendor" {
-			return false
-		}
-	}
-	return !strings.HasPrefix(path, "cmd/") && !excluded[path]
-}
-
-// excluded are packages that a cell has no use for: they are there to be
-// linked, for what their import does to a program, or need the linker's help.
-var excluded = map[string]bool{
-	"expvar":         true,
-	"net/http/pprof": true,
-	"plugin":         true,
-	"runtime/cgo":    true,
-	"runtime/race":   true,
-	"time/tzdata":    true,
-	"unsafe":         true, // needs no data
+	return extract.Importable(path) && !strings.HasPrefix(path, "cmd/") && extract.Excluded[path] == ""
 }
 
 func run(name string) error {
@@ -69,7 +45,7 @@ func run(name string) error {
 			return err
 		}
 	}
-	pkgs, err := extract.List(".", append([]string{"std"}, patterns...)...)
+	pkgs, err := extract.List(".", append([]string{"std"}, extract.Libraries...)...)
 	if err != nil {
 		return err
 	}
@@ -90,6 +66,14 @@ func run(name string) error {
 
 	imp := extract.Importer(pkgs)
 	var index, data bytes.Buffer
+	for _, path := range slices.Sorted(maps.Keys(extract.Aliases)) {
+		fmt.Fprintf(&index, "%s = %s\n", path, extract.Aliases[path])
+	}
+	for _, path := range slices.Sorted(maps.Keys(extract.Excluded)) {
+		if path != "unsafe" { // which has no data either, but type checkers know it
+			fmt.Fprintf(&index, "%s - %s\n", path, extract.Excluded[path])
+		}
+	}
 	for _, path := range paths {
 		pkg, err := imp.Import(path)
 		if err != nil {

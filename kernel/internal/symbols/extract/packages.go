@@ -19,24 +19,71 @@ import (
 // Libraries are the packages beyond the standard library that cells can import.
 var Libraries = []string{
 	"github.com/branchbook/branchbook/kernel/nb",
+	"github.com/branchbook/branchbook/kernel/nb/display",
+	"github.com/branchbook/branchbook/kernel/nb/gonbui",
 	"github.com/branchbook/branchbook/lib/llm",
 	"github.com/branchbook/branchbook/lib/plot",
 	"github.com/branchbook/branchbook/lib/samplers",
+
 	"github.com/go-echarts/go-echarts/v2/charts",
 	"github.com/go-echarts/go-echarts/v2/components",
+	"github.com/go-echarts/go-echarts/v2/datasets",
+	"github.com/go-echarts/go-echarts/v2/event",
 	"github.com/go-echarts/go-echarts/v2/opts",
+	"github.com/go-echarts/go-echarts/v2/render",
 	"github.com/go-echarts/go-echarts/v2/types",
+
+	"golang.org/x/exp/constraints",
+
+	"gonum.org/v1/gonum/blas",
+	"gonum.org/v1/gonum/blas/blas64",
+	"gonum.org/v1/gonum/diff/fd",
+	"gonum.org/v1/gonum/dsp/fourier",
+	"gonum.org/v1/gonum/dsp/window",
 	"gonum.org/v1/gonum/floats",
+	"gonum.org/v1/gonum/floats/scalar",
+	"gonum.org/v1/gonum/graph",
+	"gonum.org/v1/gonum/graph/network",
+	"gonum.org/v1/gonum/graph/path",
+	"gonum.org/v1/gonum/graph/simple",
+	"gonum.org/v1/gonum/graph/topo",
+	"gonum.org/v1/gonum/graph/traverse",
+	"gonum.org/v1/gonum/integrate",
+	"gonum.org/v1/gonum/integrate/quad",
+	"gonum.org/v1/gonum/interp",
 	"gonum.org/v1/gonum/mat",
+	"gonum.org/v1/gonum/mathext",
+	"gonum.org/v1/gonum/optimize",
+	"gonum.org/v1/gonum/optimize/convex/lp",
+	"gonum.org/v1/gonum/optimize/functions",
+	"gonum.org/v1/gonum/spatial/kdtree",
+	"gonum.org/v1/gonum/spatial/r2",
+	"gonum.org/v1/gonum/spatial/r3",
 	"gonum.org/v1/gonum/stat",
+	"gonum.org/v1/gonum/stat/combin",
+	"gonum.org/v1/gonum/stat/distmat",
+	"gonum.org/v1/gonum/stat/distmv",
 	"gonum.org/v1/gonum/stat/distuv",
+	"gonum.org/v1/gonum/stat/samplemv",
+	"gonum.org/v1/gonum/stat/sampleuv",
+
 	"gonum.org/v1/plot",
+	"gonum.org/v1/plot/font",
+	"gonum.org/v1/plot/palette",
+	"gonum.org/v1/plot/palette/brewer",
+	"gonum.org/v1/plot/palette/moreland",
 	"gonum.org/v1/plot/plotter",
+	"gonum.org/v1/plot/plotutil",
+	"gonum.org/v1/plot/text",
 	"gonum.org/v1/plot/vg",
+	"gonum.org/v1/plot/vg/draw",
+	"gonum.org/v1/plot/vg/vgimg",
+	"gonum.org/v1/plot/vg/vgpdf",
+	"gonum.org/v1/plot/vg/vgsvg",
 }
 
-// excluded are the packages of the standard library without a table.
-var excluded = map[string]string{
+// Excluded are packages that cells might import and cannot, with the reason.
+var Excluded = map[string]string{
 	"builtin":        "documentation only; its names are predeclared",
 	"expvar":         "importing it registers a handler on http.DefaultServeMux",
 	"net/http/pprof": "importing it registers handlers on http.DefaultServeMux",
@@ -45,6 +92,34 @@ var excluded = map[string]string{
 	"runtime/race":   "exists only under the race detector",
 	"time/tzdata":    "has no names; importing it adds 450 KB",
 	"unsafe":         "the compiler's own; its functions have no values",
+
+	gonbui + "/comms":   "GoNB's messages from the page need its script there",
+	gonbui + "/dom":     "GoNB's changes of the page need its script there; show with nb.HTML, and replace what is shown with nb.Update",
+	gonbui + "/plotly":  "its figures are types of a module of their own; lib/plot, go-echarts and gonum/plot draw here",
+	gonbui + "/wasm":    "cells are not compiled, so not to WebAssembly",
+	gonbui + "/widgets": "GoNB's widgets need its script in the page; nb.Progress shows progress, and fmt.Scan asks",
+}
+
+const gonbui = "github.com/janpfeifer/gonb/gonbui"
+
+// Aliases maps import paths of other Go kernels' packages, and former ones of
+// gonum's, to what stands in for them.
+var Aliases = aliases()
+
+func aliases() map[string]string {
+	m := map[string]string{
+		"display":                           "github.com/branchbook/branchbook/kernel/nb/display",
+		"github.com/gopherdata/gophernotes": "github.com/branchbook/branchbook/kernel/nb/display",
+		gonbui:                              "github.com/branchbook/branchbook/kernel/nb/gonbui",
+	}
+	for _, path := range Libraries {
+		if rest, ok := strings.CutPrefix(path, "gonum.org/v1/gonum/"); ok {
+			m["github.com/gonum/"+rest] = path
+		} else if rest, ok := strings.CutPrefix(path, "gonum.org/v1/plot"); ok {
+			m["github.com/gonum/plot"+rest] = path
+		}
+	}
+	return m
 }
 
 // linuxOnly are packages whose names differ between systems.
@@ -112,7 +187,7 @@ func Files(dir string, only func(path string) bool) (files map[string][]byte, sk
 	files = map[string][]byte{}
 	var portable, linux []string
 	for _, p := range all {
-		std := p.Standard && excluded[p.ImportPath] == "" && Importable(p.ImportPath)
+		std := p.Standard && Excluded[p.ImportPath] == "" && Importable(p.ImportPath)
 		if !std && !slices.Contains(Libraries, p.ImportPath) || only != nil && !only(p.ImportPath) {
 			continue
 		}
