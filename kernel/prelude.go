@@ -16,14 +16,23 @@ var preferred = map[string]string{
 	"samplers": "github.com/branchbook/branchbook/lib/samplers",
 	"plot":     "github.com/branchbook/branchbook/lib/plot",
 	"nb":       "github.com/branchbook/branchbook/kernel/nb",
+	"display":  "github.com/branchbook/branchbook/kernel/nb/display",
 
 	"charts":     "github.com/go-echarts/go-echarts/v2/charts",
 	"components": "github.com/go-echarts/go-echarts/v2/components",
 	"opts":       "github.com/go-echarts/go-echarts/v2/opts",
 	"distuv":     "gonum.org/v1/gonum/stat/distuv",
 	"floats":     "gonum.org/v1/gonum/floats",
+	"integrate":  "gonum.org/v1/gonum/integrate",
+	"interp":     "gonum.org/v1/gonum/interp",
 	"mat":        "gonum.org/v1/gonum/mat",
+	"optimize":   "gonum.org/v1/gonum/optimize",
+	"plotter":    "gonum.org/v1/plot/plotter",
+	"plotutil":   "gonum.org/v1/plot/plotutil",
 	"stat":       "gonum.org/v1/gonum/stat",
+	"vg":         "gonum.org/v1/plot/vg",
+
+	"constraints": "golang.org/x/exp/constraints",
 
 	"pprof":    "runtime/pprof",
 	"rand":     "math/rand/v2",
@@ -34,6 +43,12 @@ var preferred = map[string]string{
 // preludeSource is cell 0: what every cell has besides packages.
 const preludeSource = `// ctx ends when the running cell is interrupted.
 var ctx context.Context = nb.Context()
+
+// Display shows a value under the cell, as in gophernotes. The error is nil.
+func Display(v any) error {
+	nb.Display(v)
+	return nil
+}
 
 // must returns v; if err is not nil, it ends the cell with it.
 func must[T any](v T, err error) T {
