@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,93 @@ import (
 // What the scripts expect is what compiled Go prints: the cells of each script
 // marked as compiled become a package of one program.
 func TestScriptsAgreeWithCompiledGo(t *testing.T) {
+	run := compiled(t, func(s Script) bool { return s.Compiled })
+	for _, s := range Scripts(t) {
+		if !s.Compiled {
+			continue
+		}
+		out, _, err := run(s)
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		var want []string
+		for _, c := range s.Cells {
+			for _, l := range c.Want {
+				if rest, ok := strings.CutPrefix(l, ">"); ok {
+					want = append(want, strings.TrimPrefix(rest, " "))
+				}
+			}
+		}
+		var got []string
+		for l := range strings.Lines(out) {
+			got = append(got, strings.TrimRight(l, " \n"))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: compiled Go prints\n%s\nthe script says\n%s", s.Name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+var (
+	failureLine = regexp.MustCompile(`^! panic (.*?)( \[in a goroutine\])?((?: @ In\[\d+\]:\d+(?: \S+)?)*)$`)
+	failureAt   = regexp.MustCompile(`In\[\d+\]:\d+`)
+)
+
+// TestPanicsAgreeWithCompiledGo runs the scripts marked as panics, whose last
+// cell panics: the message is Go's, and the places are among those of its
+// traceback, in its order, from the innermost on.
+func TestPanicsAgreeWithCompiledGo(t *testing.T) {
+	run := compiled(t, func(s Script) bool { return s.Panics })
+	for _, s := range Scripts(t) {
+		if !s.Panics {
+			continue
+		}
+		want := s.Cells[len(s.Cells)-1].Want
+		m := failureLine.FindStringSubmatch(want[len(want)-1])
+		if m == nil {
+			t.Errorf("%s: %q is no panic", s.Name, want)
+			continue
+		}
+		_, stderr, err := run(s)
+		if err == nil {
+			t.Errorf("%s: compiled Go does not panic", s.Name)
+			continue
+		}
+		head, trace, _ := strings.Cut(stderr, "\n\n")
+		head, _, _ = strings.Cut(head, "\n[signal ")
+		head = strings.TrimPrefix(head, "panic: ")
+		if m[2] != "" {
+			head = strings.TrimSuffix(head, " [recovered, repanicked]") // by WaitGroup.Go
+		}
+		// Go indents lines.
+		if got := strings.NewReplacer("\n", "; ", "\t", "").Replace(head); got != strings.ReplaceAll(m[1], "\t", "") {
+			t.Errorf("%s: compiled Go panics with %q, the script says %q", s.Name, got, m[1])
+		}
+		trace, _, _ = strings.Cut(trace, "\ncreated by ")
+		theirs, ours := failureAt.FindAllString(trace, -1), failureAt.FindAllString(m[3], -1)
+		if len(ours) == 0 || len(theirs) == 0 || ours[0] != theirs[0] || !within(ours, theirs) {
+			t.Errorf("%s: the places are %q in compiled Go, %q in the script", s.Name, theirs, ours)
+		}
+	}
+}
+
+// within reports whether the elements of list are among those of all, in the
+// same order.
+func within(list, all []string) bool {
+	for _, x := range list {
+		i := slices.Index(all, x)
+		if i < 0 {
+			return false
+		}
+		all = all[i+1:]
+	}
+	return true
+}
+
+// compiled builds the scripts that choose wants as one Go program, and returns
+// what runs one of them.
+func compiled(t *testing.T, choose func(Script) bool) func(Script) (stdout, stderr string, err error) {
+	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		if os.Getenv("BRANCHBOOK_REQUIRE") == "1" {
 			t.Fatal("no go command")
@@ -37,21 +125,21 @@ func TestScriptsAgreeWithCompiledGo(t *testing.T) {
 		}
 	}
 	var imports, runs strings.Builder
-	var used []Script
+	names := map[string]string{}
 	for _, s := range Scripts(t) {
-		if !s.Compiled {
+		if !choose(s) {
 			continue
 		}
-		pkg := fmt.Sprintf("p%d", len(used))
+		pkg := fmt.Sprintf("p%d", len(names))
 		for name, text := range goFiles(t, s, pkg) {
 			write(pkg+"/"+name, text)
 		}
 		fmt.Fprintf(&imports, "import %q\n", "scripts/"+pkg)
 		fmt.Fprintf(&runs, "\tcase %q: %s.Run()\n", pkg, pkg)
-		used = append(used, s)
+		names[s.Name] = pkg
 	}
-	if len(used) < 10 {
-		t.Fatalf("only %d scripts are marked as compiled", len(used))
+	if len(names) < 10 {
+		t.Fatalf("only %d scripts are chosen", len(names))
 	}
 	write("go.mod", "module scripts\n\ngo 1.26\n")
 	write("main.go", "package main\nimport \"os\"\n"+imports.String()+"func main() {\n\tswitch os.Args[1] {\n"+runs.String()+"\t}\n}\n")
@@ -61,26 +149,12 @@ func TestScriptsAgreeWithCompiledGo(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	for i, s := range used {
-		out, err := exec.Command(filepath.Join(dir, "scripts"), fmt.Sprintf("p%d", i)).Output()
-		if err != nil {
-			t.Errorf("%s: %v", s.Name, err)
-		}
-		var want []string
-		for _, c := range s.Cells {
-			for _, l := range c.Want {
-				if rest, ok := strings.CutPrefix(l, ">"); ok {
-					want = append(want, strings.TrimPrefix(rest, " "))
-				}
-			}
-		}
-		var got []string
-		for l := range strings.Lines(string(out)) {
-			got = append(got, strings.TrimRight(l, " \n"))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: compiled Go prints\n%s\nthe script says\n%s", s.Name, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
+	return func(s Script) (string, string, error) {
+		var stdout, stderr bytes.Buffer
+		cmd := exec.Command(filepath.Join(dir, "scripts"), names[s.Name])
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		return stdout.String(), stderr.String(), err
 	}
 }
 
@@ -144,6 +218,8 @@ func goFile(c *cell.Cell, pkg string) string {
 			}
 		}
 		from := off(d, false)
+		at := c.Fset.Position(d.Pos())
+		fmt.Fprintf(&b, "/*line %s:%d:%d*/", at.Filename, at.Line, at.Column)
 		if d == ast.Decl(c.Body) && c.Show != nil {
 			b.Write(c.Text[from:off(c.Show, false)])
 			b.WriteString("show(")

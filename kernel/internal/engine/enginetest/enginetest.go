@@ -9,7 +9,8 @@
 //	! the kind and message of a failure, then its places: panic m @ In[1]:2 f
 //
 // say what must happen. A line "# compiled" at the head means that the cells
-// are also one Go program: its output is compared with compiled Go's.
+// are also one Go program: its output is compared with compiled Go's. With a
+// line "# panics" it is the message of its panic, and the places.
 package enginetest
 
 import (
@@ -37,6 +38,7 @@ var scripts embed.FS
 type Script struct {
 	Name     string
 	Compiled bool
+	Panics   bool
 	Cells    []Cell
 }
 
@@ -72,6 +74,8 @@ func parse(file, text string) []Script {
 		s := Script{Name: file + "/" + name}
 		if rest, ok := strings.CutPrefix(body, "# compiled\n"); ok {
 			s.Compiled, body = true, rest
+		} else if rest, ok := strings.CutPrefix(body, "# panics\n"); ok {
+			s.Panics, body = true, rest
 		}
 		for _, chunk := range strings.Split("\n"+body, "\n---\n") {
 			s.Cells = append(s.Cells, parseCell(chunk))

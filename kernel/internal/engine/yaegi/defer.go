@@ -11,6 +11,10 @@ type D struct {
 	fs       []func()
 	panicked bool
 	val      any
+	earlier  []string // messages of panics that ended in that with val
+	// recovered is set from Recover to the end of the deferred call that called
+	// it.
+	recovered bool
 }
 
 // Add defers a call.
@@ -21,9 +25,9 @@ func (d *D) Recover() any {
 	if !d.panicked {
 		return nil
 	}
-	d.panicked = false
+	d.panicked, d.recovered = false, true
 	d.r.unwound(goid())
-	d.r.take()
+	d.earlier = d.r.take().earlier
 	return mend(d.val)
 }
 
@@ -59,6 +63,7 @@ func (r *runner) run(body func(*D)) {
 		}
 		g := goid()
 		if d.panicked {
+			d.earlier = r.earlier(g)
 			r.unwinds(g)
 		}
 		for len(d.fs) > 0 {
@@ -87,10 +92,26 @@ func (r *runner) deferred(d *D, g string, f func()) {
 		}
 		r.mu.Unlock()
 		if x := recover(); x != nil {
-			d.panicked, d.val = true, x
+			d.panics(g, x)
 		}
+		d.recovered = false
 	}()
 	f()
+}
+
+// panics notes that a deferred call panicked with x.
+func (d *D) panics(g string, x any) {
+	again := d.recovered && panicMessage(d.val) == panicMessage(x)
+	switch {
+	case again:
+	case d.recovered:
+		d.earlier = append(d.earlier, panicMessage(d.val)+" [recovered]")
+	case d.panicked:
+		d.earlier = append(d.earlier, panicMessage(d.val))
+	}
+	d.earlier = d.r.follows(g, d.earlier, again)
+	d.panicked, d.val = true, x
+	d.r.unwinds(g)
 }
 
 // unwinds notes that goroutine g panics: its deferred calls may let the cell

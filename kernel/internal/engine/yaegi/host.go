@@ -35,6 +35,11 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Run":     e.runner.run,
 		"Recover": e.runner.recover,
 		"Go":      e.spawn,
+		"WaitGo":  e.waitGo,
+		"After":   func(d time.Duration, f func()) *time.Timer { return time.AfterFunc(d, e.guarded(f)) },
+		"AfterContext": func(ctx context.Context, f func()) func() bool {
+			return context.AfterFunc(ctx, e.guarded(f))
+		},
 		"Exit":    e.exit,
 		"Goexit":  e.goexit,
 		"Fatal":   func(a ...any) { e.fatal(fmt.Sprint(a...)) },
@@ -79,8 +84,12 @@ func (e *Engine) host() map[string]reflect.Value {
 }
 
 // spawn runs f as a goroutine of the cell's.
-func (e *Engine) spawn(f func()) {
-	go func() {
+func (e *Engine) spawn(f func()) { go e.guarded(f)() }
+
+// guarded is f for a goroutine of its own, whose panic is not to end the
+// process.
+func (e *Engine) guarded(f func()) func() {
+	return func() {
 		defer func() {
 			if x := recover(); x != nil {
 				e.goroutinePanicked(e.panicked(x))
@@ -89,6 +98,15 @@ func (e *Engine) spawn(f func()) {
 			e.tracer.take()
 		}()
 		f()
+	}
+}
+
+// waitGo is w.Go(f).
+func (e *Engine) waitGo(w *sync.WaitGroup, f func()) {
+	w.Add(1)
+	go func() {
+		defer w.Done()
+		e.guarded(f)()
 	}()
 }
 

@@ -27,6 +27,10 @@ var hostFuncs = map[string]string{
 	"log.Fatal":      "Fatal",
 	"log.Fatalf":     "Fatalf",
 	"log.Fatalln":    "Fatalln",
+
+	// these start goroutines, whose panics would end the process
+	"time.AfterFunc":    "After",
+	"context.AfterFunc": "AfterContext",
 }
 
 func (l *lowering) call(c *ast.CallExpr) (string, bool) {
@@ -48,7 +52,7 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 		}
 		return head(l.text(c.Fun)) + "(" + l.texts(c.Args) + ")", true
 	}
-	if s, ok := l.wait(c); ok {
+	if s, ok := l.hostMethod(c); ok {
 		return s, true
 	}
 	if s, ok := l.errorsCall(c); ok {
@@ -57,16 +61,17 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 	return l.arguments(c)
 }
 
-// waits are methods that can block for ever; the host makes an interrupt end
-// them.
-var waits = map[string]string{
+// hostMethods are methods that the host replaces: an interrupt ends them, where
+// they can block for ever, and what they start cannot end the process.
+var hostMethods = map[string]string{
+	"(*sync.WaitGroup).Go":   "WaitGo",
 	"(*sync.WaitGroup).Wait": "Wait",
 	"(*sync.Mutex).Lock":     "Lock",
 	"(*sync.RWMutex).Lock":   "RWLock",
 	"(*sync.RWMutex).RLock":  "RLock",
 }
 
-func (l *lowering) wait(c *ast.CallExpr) (string, bool) {
+func (l *lowering) hostMethod(c *ast.CallExpr) (string, bool) {
 	sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return "", false
@@ -76,7 +81,7 @@ func (l *lowering) wait(c *ast.CallExpr) (string, bool) {
 		return "", false
 	}
 	f, ok := s.Obj().(*types.Func)
-	if !ok || waits[f.FullName()] == "" {
+	if !ok || hostMethods[f.FullName()] == "" {
 		return "", false
 	}
 	x, t := l.text(sel.X), l.typeOf(sel.X)
@@ -90,7 +95,10 @@ func (l *lowering) wait(c *ast.CallExpr) (string, bool) {
 	if _, ok := t.Underlying().(*types.Pointer); !ok {
 		x = "&" + x
 	}
-	return host(waits[f.FullName()]) + "(" + x + ")", true
+	if len(c.Args) > 0 {
+		x += ", " + l.texts(c.Args)
+	}
+	return host(hostMethods[f.FullName()]) + "(" + x + ")", true
 }
 
 func deref(t types.Type) types.Type {

@@ -47,8 +47,16 @@ func mend(x any) any {
 			return runtimeError("runtime error: index out of range")
 		case strings.HasPrefix(s, "reflect.Value.Slice"):
 			return runtimeError("runtime error: slice bounds out of range")
-		case strings.Contains(s, "call of nil function"):
+		case strings.Contains(s, "call of nil function") || s == "reflect: Method on nil interface value":
 			return nilDereference
+		case strings.HasPrefix(s, "reflect: cannot convert slice with length "):
+			return runtimeError("runtime error: " + strings.Replace(strings.TrimPrefix(s, "reflect: "), " to array with ", " to array or pointer to array with ", 1))
+		case s == "reflect.MakeSlice: negative len":
+			return runtimeError("runtime error: makeslice: len out of range")
+		case s == "reflect.MakeSlice: negative cap" || s == "reflect.MakeSlice: len > cap":
+			return runtimeError("runtime error: makeslice: cap out of range")
+		case s == "reflect.MakeChan: negative buffer size":
+			return runtimeError("makechan: size out of range")
 		}
 	}
 	return x
@@ -67,7 +75,7 @@ func panicMessage(x any) string {
 	case string:
 		return x
 	case nil:
-		return "panic called with nil argument (use GODEBUG=panicnil=1 to disable)"
+		return "panic called with nil argument"
 	}
 	return fmt.Sprintf("%v", x)
 }

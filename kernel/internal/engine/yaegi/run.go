@@ -33,12 +33,12 @@ func (e *Engine) call(r *run, f func()) engine.Outcome {
 				e.runner.unwound(goid())
 			}
 			e.runner.settle()
-			frames := e.tracer.take()
+			tr := e.tracer.take()
 			switch {
 			case x != nil:
-				r.fail(&engine.Failure{Kind: engine.Panic, Message: panicMessage(x), Frames: frames})
+				r.fail(&engine.Failure{Kind: engine.Panic, Message: tr.message(x), Frames: tr.frames})
 			case !returned:
-				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: frames})
+				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: tr.frames})
 			}
 		}()
 		f()
@@ -149,7 +149,8 @@ func (e *Engine) end(f *engine.Failure) {
 }
 
 func (e *Engine) panicked(x any) *engine.Failure {
-	return &engine.Failure{Kind: engine.Panic, Message: panicMessage(x), Frames: e.tracer.take()}
+	tr := e.tracer.take()
+	return &engine.Failure{Kind: engine.Panic, Message: tr.message(x), Frames: tr.frames}
 }
 
 // goroutinePanicked makes a goroutine's panic the failure of the cell that

@@ -1,6 +1,7 @@
 package yaegi
 
 import (
+	"bytes"
 	"go/ast"
 	"go/scanner"
 	"go/token"
@@ -42,10 +43,14 @@ func blankComments(text []byte) []byte {
 		}
 		if tok == token.COMMENT {
 			at := f.Offset(pos)
-			// a comment with carriage returns is longer than lit
-			end := min(len(out), at+len(lit)+strings.Count(string(text[at:]), "\r"))
-			if !slices.Contains(text[at:end], '\r') {
-				end = at + len(lit)
+			// lit lacks carriage returns
+			closing := "\n"
+			if lit[1] == '*' {
+				closing = "*/"
+			}
+			end := len(out)
+			if i := bytes.Index(text[at+2:], []byte(closing)); i >= 0 {
+				end = at + 2 + i + len(closing)
 			}
 			for i := at; i < end; i++ {
 				if out[i] != '\n' {

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,8 +56,19 @@ type tracer struct {
 }
 
 type trace struct {
-	frames []engine.Frame
-	first  uint64 // its first note's number
+	frames  []engine.Frame
+	first   uint64   // its first note's number
+	earlier []string // messages of the panics during which this one began
+	again   bool     // its value was recovered and is panicked with once more
+}
+
+// message is what Go prints, behind "panic: ", of a panic with the trace.
+func (tr trace) message(x any) string {
+	msg := panicMessage(x)
+	if tr.again {
+		msg += " [recovered, repanicked]"
+	}
+	return strings.Join(append(tr.earlier, msg), "\n\tpanic: ")
 }
 
 // maxFrames bounds the trace of a deep recursion.
@@ -170,9 +182,11 @@ func (r *reach) boundsError(n, f unsafe.Pointer, x any) any {
 	}
 	low, high := 0, 0
 	switch len(vs) {
-	case 2: // yaegi has no child for an absent low, see its aSlice0
-		if high = index(1); high <= limit {
-			low, high = high, vs[0].Len()
+	case 2:
+		if r.actionOf(n) == "slice0" { // without low
+			high = index(1)
+		} else {
+			low, high = index(1), vs[0].Len()
 		}
 	case 3:
 		low, high = index(1), index(2)
@@ -217,16 +231,41 @@ func (t *tracer) note(at *spot, born uint64) {
 }
 
 // take returns and forgets the trace of the calling goroutine.
-func (t *tracer) take() []engine.Frame {
+func (t *tracer) take() trace {
 	g := goid()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	tr := t.traces[g]
 	delete(t.traces, g)
 	if tr == nil {
-		return nil
+		return trace{}
 	}
-	return tr.frames
+	return *tr
+}
+
+// follows notes that the panic of goroutine g began while a deferred call ran:
+// of one that panicked with earlier, or recovered that.
+// It returns the messages of all that came before.
+func (t *tracer) follows(g string, earlier []string, again bool) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tr := t.traces[g]
+	if tr == nil {
+		tr = &trace{first: t.notes.Load()}
+		t.traces[g] = tr
+	}
+	tr.earlier, tr.again = slices.Concat(earlier, tr.earlier), tr.again || again
+	return tr.earlier
+}
+
+// earlier returns the messages of panics that ended in that of goroutine g.
+func (t *tracer) earlier(g string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if tr := t.traces[g]; tr != nil {
+		return tr.earlier
+	}
+	return nil
 }
 
 // goid is the number of the calling goroutine.
