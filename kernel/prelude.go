@@ -1,8 +1,11 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -17,6 +20,8 @@ var preferred = map[string]string{
 	"plot":     "github.com/branchbook/branchbook/lib/plot",
 	"nb":       "github.com/branchbook/branchbook/kernel/nb",
 	"display":  "github.com/branchbook/branchbook/kernel/nb/display",
+
+	"cell__testrun": "github.com/branchbook/branchbook/kernel/nb/testrun", // of %test
 
 	"charts":     "github.com/go-echarts/go-echarts/v2/charts",
 	"components": "github.com/go-echarts/go-echarts/v2/components",
@@ -113,10 +118,12 @@ func cell__timeit(loops, runs int, loop func(n int)) {
 `
 
 // prelude is what cells may use without import: the packages of preferred,
-// and those of the standard library whose name is nobody else's.
+// those of the standard library whose name is nobody else's, and others of
+// these names where a cell means one of theirs: rand.Intn is math/rand's.
 func prelude() cell.Prelude {
 	imports, taken := map[string]string{}, map[string]bool{}
-	for path, name := range exports.Names() {
+	names := exports.Names()
+	for path, name := range names {
 		if !standard(path) || strings.Contains(path, "internal") {
 			continue
 		}
@@ -130,7 +137,27 @@ func prelude() cell.Prelude {
 	for name, path := range preferred {
 		imports[name] = path
 	}
-	return cell.Prelude{Imports: imports}
+	others := map[string][]string{}
+	for _, path := range slices.SortedFunc(maps.Keys(names), standardFirst) {
+		if name := names[path]; imports[name] != "" && imports[name] != path {
+			others[name] = append(others[name], path)
+		}
+	}
+	return cell.Prelude{Imports: imports, Others: others}
+}
+
+// standardFirst orders import paths: math/rand before crypto/rand.
+func standardFirst(a, b string) int {
+	rank := func(path string) int {
+		switch {
+		case strings.HasPrefix(path, "crypto/"):
+			return 1
+		case standard(path):
+			return 0
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b))
 }
 
 // standard reports whether path is the standard library's: no dot in its

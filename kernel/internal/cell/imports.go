@@ -91,7 +91,7 @@ func (k *check) resolveImports() {
 		}
 		path, ok := k.live.imports[name]
 		if !ok {
-			path, ok = k.prelude.Imports[name]
+			path, ok = k.implied(name)
 		}
 		if !ok {
 			continue
@@ -112,6 +112,28 @@ func (k *check) resolveImports() {
 			k.imps = append(k.imps, importSpec{name: ".", path: path})
 		}
 	}
+}
+
+// implied finds the package that name means in the cell without an import: the
+// first that has all members that the cell uses.
+func (k *check) implied(name string) (path string, ok bool) {
+	first, ok := k.prelude.Imports[name]
+	if !ok || len(k.prelude.Others[name]) == 0 {
+		return first, ok
+	}
+	var members []string
+	for i, t := range k.toks {
+		if t.tok == token.IDENT && k.name(i) == name && k.at(i+1) == token.PERIOD && k.at(i-1) != token.PERIOD && k.at(i+2) == token.IDENT {
+			members = append(members, k.name(i+2))
+		}
+	}
+	for _, path := range append([]string{first}, k.prelude.Others[name]...) {
+		pkg, err := k.imp.Import(path)
+		if err == nil && !slices.ContainsFunc(members, func(m string) bool { return !token.IsExported(m) || pkg.Scope().Lookup(m) == nil }) {
+			return path, true
+		}
+	}
+	return first, true
 }
 
 // hides reports whether a name of the cell is one of the package's and means
