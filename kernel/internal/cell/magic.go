@@ -24,6 +24,7 @@ const (
 	InWorker              // the process that runs cells: its directory, its environment, its output
 	AroundGo              // it says how Go runs
 	Ignored               // other Go kernels need it
+	Refused               // other Go kernels have it
 	NotYet
 )
 
@@ -33,28 +34,40 @@ const Shell = "!"
 // Magics are all there are, as %help lists them.
 var Magics = []Magic{
 	{"help", "", "list these commands", InFront, true, false},
-	{"who", "", "list the names that cells declared", InFront, true, false},
+	{"who", "", "list the names that cells declared; also %ls", InFront, true, false},
+	{"ls", "", "list the names that cells declared", InFront, true, false},
+	{"rm", "NAME...", "forget names", InFront, true, false},
 	{"reset", "", "forget all names; the next cell runs in a new process", InFront, true, false},
 	{"time", "[STATEMENT]", "time the statement, or the rest of the cell", AroundGo, true, true},
 	{"timeit", "[-n LOOPS] [-r RUNS] STATEMENT", "run the statement many times and tell how long it takes", AroundGo, true, true},
+	{"exec", "FUNCTION [ARG...]", "set os.Args[1:], and call the function when the cell has run", AroundGo, true, false},
+	{"test", "[FLAG...]", "run the tests that the cell declares, with package testing; without any, those of all cells", AroundGo, true, false},
 	{"main", "[ARG...]", "run the rest of the cell as the body of main, with a scope of its own; also %%", AroundGo, true, false},
 	{"args", "[ARG...]", "set os.Args[1:]", InWorker, true, false},
 	{"cd", "[DIR]", "change the working directory", InWorker, true, false},
 	{"pwd", "", "print the working directory", InWorker, true, false},
 	{"env", "[NAME[=VALUE]]", "print the environment, or print or set one variable", InWorker, true, false},
+	{"seed", "N", "seed math/rand and math/rand/v2: what their functions return from here on is the same in every run", InWorker, true, false},
+	{"save", "[-f] FILE", "write the cells that ran so far to FILE.go or FILE.ipynb, which branchbook run runs; with -f, replace it", InFront, true, false},
+	{"capture", "[-a] FILE", "write what the cell prints to the file too; with -a, add it", InFront, true, false},
 	{"load", "FILE", "put the text of the file in the place of the cell", InWorker, true, false},
 	{"writefile", "[-a] FILE", "write the rest of the cell to the file; with -a, add it", InWorker, false, true},
 	{"bash", "", "run the rest of the cell with bash", InWorker, false, true},
 	{"sh", "", "run the rest of the cell with sh", InWorker, false, true},
 	{"script", "COMMAND [ARG...]", "give the rest of the cell to the command, as its input", InWorker, false, true},
-	{Shell, "COMMAND", "run the command with sh; a line that ends in \\ goes on", InWorker, true, false},
+	{Shell, "COMMAND", "run the command with bash, or sh where there is none; a line that ends in \\ goes on; also $ COMMAND", InWorker, true, false},
 	{"goflags", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"goworkfix", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"autoget", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"noautoget", "", "ignored: cells are not built by the go command", Ignored, true, false},
+	{"track", "", "ignored: cells are not built by the go command", Ignored, true, false},
+	{"untrack", "", "ignored: cells are not built by the go command", Ignored, true, false},
+	{"go111module", "", "ignored: cells are not built by the go command", Ignored, true, false},
+	{"wasm", "", "not to be had: cells are not compiled, so not to WebAssembly", Refused, true, false},
+	{"widgets", "", "not to be had: it needs GoNB's script in the page; nb.Progress shows progress", Refused, true, false},
+	{"with_inputs", "", "not to be had: commands read no input; %%script gives them some", Refused, true, false},
+	{"with_password", "", "not to be had: commands read no input; %%script gives them some", Refused, true, false},
 	{"get", "MODULE", "not yet: fetch a Go module", NotYet, true, false},
-	{"seed", "N", "not yet: seed the notebook's random numbers", NotYet, true, false},
-	{"save", "FILE", "not yet: write the cells' Go to a file", NotYet, true, false},
 }
 
 // Usage writes the magic as a cell does: "%cd [DIR]".
@@ -66,6 +79,15 @@ func (m Magic) Usage() string {
 		return strings.TrimSpace("%%" + m.Name + " " + m.Args)
 	}
 	return strings.TrimSpace("%" + m.Name + " " + m.Args)
+}
+
+// PlaceOf says who carries out the magic of that name.
+func PlaceOf(name string) Place {
+	i := slices.IndexFunc(Magics, func(m Magic) bool { return m.Name == name })
+	if i < 0 {
+		return Ignored
+	}
+	return Magics[i].Runs
 }
 
 // findMagic returns the magic of that name and form, or nil.

@@ -14,6 +14,9 @@ type Prelude struct {
 	// Imports are package names and their import paths, implied where a cell
 	// uses name.X and name is nothing else.
 	Imports map[string]string
+	// Others are further packages of that name, in the order in which they are
+	// tried where a cell uses a member that the first has not.
+	Others map[string][]string
 }
 
 // Scope holds the names that are alive between the cells of one notebook.
@@ -144,6 +147,26 @@ func (st *state) age(c *Cell) {
 
 func (c *Cell) defines(name string) bool {
 	return slices.ContainsFunc(c.Defines, func(o types.Object) bool { return o.Name() == name })
+}
+
+// Forget takes names away, of packages too, as if no cell had declared them.
+// It returns those that no cell did.
+func (s *Scope) Forget(names ...string) (unknown []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := *s.live
+	st.names, st.imports = maps.Clone(st.names), maps.Clone(st.imports)
+	for _, name := range names {
+		e := st.names[name]
+		if e == nil && st.imports[name] == "" || e != nil && e.cell == 0 {
+			unknown = append(unknown, name)
+			continue
+		}
+		delete(st.names, name)
+		delete(st.imports, name)
+	}
+	s.live = &st
+	return unknown
 }
 
 // Name is a name alive in a scope.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/exports"
 )
 
 func TestNamesSayWhatLives(t *testing.T) {
@@ -183,5 +184,50 @@ func TestOddLayoutsCheck(t *testing.T) {
 				t.Errorf("the shown value is at %v", pos)
 			}
 		})
+	}
+}
+
+func TestForget(t *testing.T) {
+	s := newScope(t, "import str \"strings\"\nx := 1\nfunc f() int { return x }\ntype T int\nfunc (T) M() {}")
+	if unknown := s.Forget("f", "str", "nobody", "T"); len(unknown) != 1 || unknown[0] != "nobody" {
+		t.Errorf("unknown: %q", unknown)
+	}
+	for src, want := range map[string]string{
+		"f()": "undefined: f", "str.ToUpper(\"\")": "undefined: str", "T(1)": "undefined: T", "x": "", "func f() string { return \"\" }\nf() + \"\"": "", "type T struct{}\nT{}": "",
+	} {
+		_, err := s.Check(2, src)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", src, err, want)
+		}
+	}
+}
+
+func TestAPackageWithoutImportIsTheOneThatHasTheMembers(t *testing.T) {
+	s := cell.NewScope(exports.Importer(), cell.Prelude{
+		Imports: map[string]string{"rand": "math/rand/v2"},
+		Others:  map[string][]string{"rand": {"math/rand", "crypto/rand"}},
+	})
+	for src, want := range map[string]string{
+		"rand.IntN(3)":                    "",
+		"rand.Float64()":                  "", // of all three, the first
+		"rand.Intn(3)":                    "",
+		"rand.Read(nil)":                  "",
+		"x := rand.Reader":                "",
+		"rand.New(rand.NewSource(1))":     "",
+		"rand.Intn(3) + rand.IntN(3)":     "undefined: rand.Intn",
+		"rand.Nobody()":                   "undefined: rand.Nobody",
+		"rand := 1\nrand":                 "",
+		"rand.Perm(3)[rand.Int31n(2)]":    "",
+		"var r *rand.PCG\nr.Uint64()":     "",
+		"type p struct{ rand rand.Zipf }": "",
+	} {
+		c, err := s.Check(1, src)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", src, err, want)
+			continue
+		}
+		if err == nil && src == "rand.Float64()" && c.Pkg.Imports()[0].Path() != "math/rand/v2" {
+			t.Errorf("%s is of %s", src, c.Pkg.Imports()[0].Path())
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 //
 // A magic stands at the start of a line, outside all brackets, where a
 // statement could begin; so do the %% that make the rest of the cell a body of
-// main.
+// main. There a $ is a ! and :import an import, as in other Go kernels.
 type Script struct {
 	Steps []Step
 	// Go is the Go of all steps but those of timeit, as one source.
@@ -45,12 +45,12 @@ const mainMagic = "main"
 func ReadScript(source string) (*Script, error) {
 	r := newScriptReader(source)
 	if !r.read() {
-		return &Script{Steps: []Step{{Go: source}}, Go: source}, nil
+		return &Script{Steps: []Step{{Go: r.src}}, Go: r.src}, nil
 	}
 	if len(r.diags) > 0 {
 		return nil, r.diags.tidy(r.split)
 	}
-	return &Script{Steps: r.steps, Go: r.text(r.kept...)}, nil
+	return &Script{Steps: append(r.steps, r.after...), Go: r.text(r.kept...)}, nil
 }
 
 // scriptReader reads a cell up to its end, magic by magic.
@@ -58,6 +58,7 @@ type scriptReader struct {
 	*split // positions and diagnostics only
 	bytes  []byte
 	steps  []Step
+	after  []Step // those that come when all Go has run
 	kept   []span // of bytes that are Go
 	loops  []span // the Go of timeit
 	last   magicLine
@@ -146,6 +147,12 @@ func (r *scriptReader) next(off int) (at int, tokens bool) {
 				return at, tokens
 			case t == token.COMMENT && strings.HasPrefix(lit, gonb) && len(lit) > len(gonb) && (lit[len(gonb)] == '%' || lit[len(gonb)] == '!'):
 				return at + len(gonb), tokens
+			case t == token.ILLEGAL && lit == "$":
+				return at, tokens
+			case t == token.COLON && strings.HasPrefix(r.src[at:], ":import"):
+				r.bytes[at] = ' '
+				r.src = string(r.bytes)
+				continue
 			}
 		}
 		switch t {
@@ -176,7 +183,7 @@ func (r *scriptReader) magic(off int) magicLine {
 	m := magicLine{off: off, end: r.lineEnd(off)}
 	m.line, m.col = r.position(off)
 	i := off + 1
-	if r.src[off] == '!' {
+	if r.src[off] == '!' || r.src[off] == '$' {
 		m.name = Shell
 		for m.end < len(r.src) && strings.HasSuffix(strings.TrimSuffix(r.src[off:m.end], "\r"), `\`) {
 			m.end = r.lineEnd(m.end + 1)
@@ -233,7 +240,7 @@ func (r *scriptReader) take(m magicLine) int {
 	case m.whole && known.Name == "timeit":
 		r.goStep(step, rest, len(r.src))
 		return len(r.src)
-	case known.Runs == AroundGo && m.args != "" && !m.whole:
+	case (known.Name == "time" || known.Name == "timeit") && m.args != "" && !m.whole:
 		start := m.argOff
 		if known.Name == "timeit" {
 			start = r.skipOptions(m.argOff, m.end)
@@ -243,7 +250,11 @@ func (r *scriptReader) take(m magicLine) int {
 		r.goStep(step, start, end)
 		return end
 	}
-	r.steps = append(r.steps, step)
+	if m.name == "exec" || m.name == "test" {
+		r.after = append(r.after, step)
+	} else {
+		r.steps = append(r.steps, step)
+	}
 	return m.end
 }
 

@@ -27,8 +27,14 @@ func (t *turn) magic(step cell.Step) error {
 	case cell.InWorker:
 		return t.command(step)
 	case cell.AroundGo:
+		switch step.Magic {
+		case "exec":
+			return t.exec(step)
+		case "test":
+			return t.test(step)
+		}
 		return t.timeit(step)
-	case cell.NotYet:
+	case cell.NotYet, cell.Refused:
 		t.failMagic(step, "MagicError", "%"+m.Name+" is "+m.Help)
 	case cell.Ignored:
 		t.note("%" + m.Name + " is " + m.Help)
@@ -66,7 +72,13 @@ func (t *turn) front(step cell.Step) error {
 	switch {
 	case step.Magic == "help":
 		t.print(helpText())
-	case step.Magic == "who":
+	case step.Magic == "rm":
+		return t.forget(step)
+	case step.Magic == "save":
+		return t.save(step)
+	case step.Magic == "capture":
+		return t.capture(step)
+	case step.Magic == "who" || step.Magic == "ls":
 		names := t.scope.Names()
 		for i := range names {
 			names[i].Cell = t.owner(names[i].Cell)
@@ -77,7 +89,7 @@ func (t *turn) front(step cell.Step) error {
 	default:
 		t.process.Close()
 		t.mu.Lock()
-		t.decls = nil
+		t.decls, t.ran = nil, nil
 		t.mu.Unlock()
 		if err := t.start(); err != nil {
 			return err

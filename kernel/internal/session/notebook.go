@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -35,7 +36,8 @@ type Notebook struct {
 	scope   *cell.Scope
 	sources map[int]string // by the number under which a cell ran
 	owners  map[int]int    // cells, by the numbers of their steps
-	decls   []worker.Job   // the cells that only declare, as they ran
+	decls   []worker.Job   // the cells that only declare, as they ran, and what %rm took away
+	ran     []string       // the sources of cells that ran to their end
 	count   int            // the execution count
 	hidden  int            // cells that did not count
 	closed  bool
@@ -191,7 +193,11 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 		Notebook: nb, ctx: ctx, process: process, scope: scope,
 		n: n, source: req.Source, res: Result{Status: OK, Count: count},
 	}
-	return t.run()
+	res, err := t.run()
+	if err == nil && res.Status == OK && n < hiddenBase && t.acts {
+		nb.remember(req.Source)
+	}
+	return res, err
 }
 
 func (nb *Notebook) commit(scope *cell.Scope, c *cell.Cell) {
@@ -216,6 +222,16 @@ func (nb *Notebook) replace() (again []int, err error) {
 	nb.decls = nil
 	nb.mu.Unlock()
 	for _, job := range decls {
+		if job.Command != nil {
+			scope.Forget(strings.Fields(job.Command.Args)...)
+			if _, err := process.Run(context.Background(), job); err != nil {
+				return nil, err
+			}
+			nb.mu.Lock()
+			nb.decls = append(nb.decls, job)
+			nb.mu.Unlock()
+			continue
+		}
 		c, err := check(scope, job.N, job.Source)
 		if err != nil {
 			continue

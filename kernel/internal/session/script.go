@@ -24,12 +24,26 @@ type turn struct {
 	source  string
 	res     Result
 
+	captured *capture // by %capture; nil where there is none
+	acts     bool     // the cell does more than ask about names
+
 	took  time.Duration // by Go since a %time about the rest of the cell
 	ended bool          // the cell failed, or no worker can be started
 }
 
-// run takes the steps in their order, up to the first that fails.
+// run runs the cell, and keeps what %capture asked for.
 func (t *turn) run() (Result, error) {
+	res, err := t.steps()
+	if err == nil && !res.Lost {
+		t.ended = false
+		err = t.keep()
+		res = t.res
+	}
+	return res, err
+}
+
+// steps takes the steps in their order, up to the first that fails.
+func (t *turn) steps() (Result, error) {
 	var script *cell.Script
 	var err error
 	if bug := protect(func() { script, err = cell.ReadScript(t.source) }); bug != nil {
@@ -50,6 +64,9 @@ func (t *turn) run() (Result, error) {
 			last = i
 		}
 	}
+	t.acts = slices.ContainsFunc(script.Steps, func(step cell.Step) bool {
+		return step.Go != "" || cell.PlaceOf(step.Magic) != cell.InFront
+	})
 	began := time.Duration(-1) // a %time about the rest
 	for i, step := range script.Steps {
 		switch {

@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/random"
 )
 
 // Command is a magic that the child carries out: it has the cells' working
@@ -40,7 +42,7 @@ func command(ctx context.Context, j Job) Done {
 	var err error
 	switch c.Name {
 	case "!":
-		err = shell(ctx, "", "sh", "-c", strings.TrimPrefix(c.Args, "*"))
+		err = shell(ctx, "", shellName(), "-c", strings.TrimPrefix(c.Args, "*"))
 	case "sh", "bash":
 		if c.Args != "" {
 			err = fmt.Errorf("%%%%%s takes no arguments, not %q", c.Name, c.Args)
@@ -53,7 +55,7 @@ func command(ctx context.Context, j Job) Done {
 			err = errors.New("which command? %%script COMMAND [ARG...]")
 			break
 		}
-		err = shell(ctx, c.Body, command...)
+		err = shell(ctx, wholeLines(c.Body), command...)
 	case "cd":
 		d.Settings, err = changeDir(c.Args)
 	case "pwd":
@@ -65,8 +67,14 @@ func command(ctx context.Context, j Job) Done {
 		d.Settings, err = environment(c.Args)
 	case "args":
 		os.Args = append(os.Args[:1:1], words(c.Args)...)
+	case "seed":
+		d.Settings, err = seed(c.Args)
 	case "writefile":
 		err = writeFile(c.Args, c.Body)
+	case "capture":
+		_, err = addFile(c.Args, c.Body)
+	case "save":
+		err = saveFile(c.Args, c.Body)
 	case "load":
 		var text []byte
 		if text, err = os.ReadFile(path(c.Args)); err == nil {
@@ -82,6 +90,15 @@ func command(ctx context.Context, j Job) Done {
 		d.Failure = &Failure{Kind: CommandFailed, Message: err.Error()}
 	}
 	return d
+}
+
+// shellName is the shell of lines with !: bash, whose language most of those
+// who write them mean, where there is one.
+func shellName() string {
+	if _, err := exec.LookPath("bash"); err == nil {
+		return "bash"
+	}
+	return "sh"
 }
 
 // killAfter is how long a command may take to end when it is interrupted.
@@ -193,9 +210,30 @@ func changeDir(arg string) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	os.Setenv("PWD", at) // os/exec and shells ask it
+	tellDir(at)
 	fmt.Println(at)
 	return &Settings{Dir: at}, nil
+}
+
+// tellDir sets the variables that name the working directory: PWD, which
+// os/exec and shells ask, and those of GoNB, whose commands with !* run beside
+// the program that it makes of a cell. Here that is the same directory.
+func tellDir(dir string) {
+	for _, name := range []string{"PWD", "GONB_DIR", "GONB_TMP_DIR"} {
+		os.Setenv(name, dir)
+	}
+}
+
+// seedVariable tells a worker that starts in the place of one that died.
+const seedVariable = "BRANCHBOOK_SEED"
+
+func seed(arg string) (*Settings, error) {
+	n, err := strconv.ParseUint(arg, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no seed: a whole number is, from 0 on", arg)
+	}
+	random.Seed(n)
+	return &Settings{Env: []string{seedVariable + "=" + arg}}, nil
 }
 
 // environment is %env: all variables, NAME, NAME=VALUE or NAME VALUE.
@@ -229,32 +267,69 @@ func environment(arg string) (*Settings, error) {
 	return &Settings{Env: []string{name + "=" + value}}, nil
 }
 
+// wholeLines ends the last line of a text.
+func wholeLines(text string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}
+
+// writeFile is %%writefile.
 func writeFile(args, body string) error {
+	message, err := addFile(args, wholeLines(body))
+	if err != nil {
+		return err
+	}
+	fmt.Println(message)
+	return nil
+}
+
+// saveFile writes a new file; with -f it may be there.
+func saveFile(args, body string) error {
+	rest, replaces := strings.CutPrefix(args, "-f ")
+	name := path(rest)
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if replaces {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	err := put(name, flags, body)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s exists already: %%save -f %s replaces it", name, rest)
+	}
+	if err == nil {
+		fmt.Printf("Wrote %s (%d bytes)\n", name, len(body))
+	}
+	return err
+}
+
+func put(name string, flags int, text string) error {
+	f, err := os.OpenFile(name, flags, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// addFile writes a file, or adds to it: args are "[-a] FILE".
+func addFile(args, body string) (message string, err error) {
 	rest, appends := strings.CutPrefix(args, "-a ")
 	if rest, ok := strings.CutSuffix(args, " -a"); ok && !appends {
-		return fmt.Errorf("write it before the file: -a %s", rest)
+		return "", fmt.Errorf("write it before the file: -a %s", rest)
 	}
 	name := path(rest)
 	if name == "" || name == "-a" {
-		return errors.New("which file? %%writefile [-a] FILE")
-	}
-	if body != "" && !strings.HasSuffix(body, "\n") {
-		body += "\n"
+		return "", errors.New("which file? Its name follows: [-a] FILE")
 	}
 	flags, verb := os.O_WRONLY|os.O_CREATE|os.O_TRUNC, "Wrote"
 	if appends {
 		flags, verb = os.O_WRONLY|os.O_CREATE|os.O_APPEND, "Added to"
 	}
-	f, err := os.OpenFile(name, flags, 0o666)
-	if err != nil {
-		return err
+	if err := put(name, flags, body); err != nil {
+		return "", err
 	}
-	_, err = f.WriteString(body)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	fmt.Printf("%s %s (%d bytes)\n", verb, name, len(body))
-	return nil
+	return fmt.Sprintf("%s %s (%d bytes)", verb, name, len(body)), nil
 }
 
 // one takes the quotes off an argument that is the only one.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +25,7 @@ import (
 type Scope interface {
 	Check(n int, source string) (*cell.Cell, error)
 	Commit(c *cell.Cell)
+	Forget(names ...string) (unknown []string)
 }
 
 // socketFD is where a child finds its socket.
@@ -44,6 +46,14 @@ func Serve(open func() (Scope, engine.Engine, error)) error {
 	os.Unsetenv("GOTRACEBACK") // was for us, not for what cells start
 	debug.SetMaxStack(maxStack)
 	prepareFlags()
+	if dir, err := os.Getwd(); err == nil {
+		tellDir(dir)
+	}
+	if n := os.Getenv(seedVariable); n != "" {
+		if _, err := seed(n); err != nil {
+			return fmt.Errorf("worker: serve: %s: %w", seedVariable, err)
+		}
+	}
 	sock := os.NewFile(socketFD, "parent")
 	if _, err := sock.Stat(); err != nil {
 		return errors.New("worker: serve: no parent on descriptor 3: this process is started by the kernel")
@@ -169,6 +179,10 @@ func (s *server) finish(d Done) {
 }
 
 func run(ctx context.Context, scope Scope, eng engine.Engine, j Job) Done {
+	if j.Command != nil && j.Command.Name == "rm" {
+		scope.Forget(strings.Fields(j.Command.Args)...) // the parent says which it knows not
+		return Done{N: j.N}
+	}
 	if j.Command != nil {
 		return command(ctx, j)
 	}

@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 
 type script struct{}
 
+func (script) Forget(names ...string) []string { return nil }
+
 func (script) Check(n int, source string) (*cell.Cell, error) {
 	return &cell.Cell{N: n, Source: source}, nil
 }
