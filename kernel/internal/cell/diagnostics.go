@@ -43,9 +43,15 @@ func (d Diagnostics) tidy(s *split) Diagnostics {
 		}
 		return a.Col - b.Col
 	})
-	// As the compiler does, say the same of one line only once.
-	d = slices.CompactFunc(d, func(a, b Diagnostic) bool { return a.Line == b.Line && (a.Col == b.Col || a.Msg == b.Msg) })
-	return d[:min(len(d), maxDiagnostics)]
+	told := d[:0]
+	for _, g := range d {
+		// As the compiler does, say the same of one line only once.
+		if n := len(told); n > 0 && g.Line == told[n-1].Line && (g.Col == told[n-1].Col || g.Msg == told[n-1].Msg) {
+			continue
+		}
+		told = append(told, g)
+	}
+	return told[:min(len(told), maxDiagnostics)]
 }
 
 // unqualify takes the package that all cells share off the names in a

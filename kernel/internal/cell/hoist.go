@@ -2,6 +2,7 @@ package cell
 
 import (
 	"go/token"
+	"strings"
 )
 
 // A vars is one statement that declares variables of the package: a define,
@@ -198,7 +199,21 @@ func planCell(s *split, n int, live func(string) bool) *plan {
 		}
 	}
 	p.pieces = p.cutPieces(n)
+	p.refuseOurs()
 	return p
+}
+
+// refuseOurs reports names at the top level that the text gives things itself.
+func (p *plan) refuseOurs() {
+	for i, t := range p.toks {
+		if t.tok != token.IDENT || !strings.HasPrefix(p.name(i), "cell__") || !p.declared[p.name(i)] {
+			continue
+		}
+		if rest := p.name(i)[len("cell__"):]; rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+			p.fail(t.off, "choose another name", "%s is a name that the notebook gives itself", shorten(p.name(i), 30))
+			return
+		}
+	}
 }
 
 // refersToItself reports whether a var chunk names a live variable that it

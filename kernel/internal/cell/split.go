@@ -126,6 +126,9 @@ func (s *split) scan() {
 	file := fset.AddFile("", -1, len(s.src))
 	var sc scanner.Scanner
 	sc.Init(file, []byte(s.src), func(pos token.Position, msg string) {
+		if strings.HasPrefix(msg, "illegal character U+FFFD") && !strings.HasPrefix(s.src[pos.Offset:], "\uFFFD") {
+			return // it is no character, which has been said
+		}
 		at, words := s.lexicalFault(pos.Offset, msg)
 		d := s.fail(at, s.syntaxHint(msg, pos.Offset), "%s", words)
 		d.Incomplete = strings.HasSuffix(words, "not terminated")

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,6 +45,10 @@ func (k *check) hint(c *Cell, err types.Error) string {
 		return k.fieldHint(c, err.Pos)
 	case strings.HasSuffix(msg, "is not used") && strings.HasPrefix(msg, "append("):
 		return "append returns the longer slice: xs = append(xs, …)"
+	case strings.HasSuffix(msg, " is not used") && k.inBody(c, err.Pos):
+		return "only the last expression of a cell is shown; print this one with fmt.Println(…)"
+	case msg == "could not import C" || strings.HasPrefix(msg, "could not import C "):
+		return "cells are not compiled; they cannot hold C"
 	case strings.Contains(msg, "mismatched types int and float64"), strings.Contains(msg, "mismatched types float64 and int"):
 		return "convert the int: float64(n)"
 	case strings.HasPrefix(msg, "non-name ") && strings.HasSuffix(msg, "on left side of :="):
@@ -54,6 +59,15 @@ func (k *check) hint(c *Cell, err types.Error) string {
 		return "the notebook has the standard library and its own packages"
 	}
 	return ""
+}
+
+// inBody reports whether the expression at pos is a statement of the cell
+// itself, in no function or block.
+func (k *check) inBody(c *Cell, pos token.Pos) bool {
+	return c.Body != nil && slices.ContainsFunc(c.Body.Body.List, func(s ast.Stmt) bool {
+		x, ok := s.(*ast.ExprStmt)
+		return ok && within(x, pos)
+	})
 }
 
 // power reports whether the operand at pos stands behind two stars.
@@ -84,6 +98,9 @@ func (s *split) syntaxHint(msg string, off int) string {
 	c, _ := utf8.DecodeRuneInString(s.src[off:])
 	if h := foreign[c]; h != "" && (strings.HasPrefix(msg, "illegal character") || strings.HasPrefix(msg, "curly")) {
 		return h
+	}
+	if strings.HasPrefix(msg, "expected 1 expression") {
+		return "a cell shows one expression; print several with fmt.Println(a, b)"
 	}
 	if msg == "illegal rune literal" {
 		return `text stands in double quotes: "…"`

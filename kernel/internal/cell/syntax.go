@@ -29,6 +29,19 @@ func (s *split) syntaxFault(off int, msg string) (at int, words string) {
 		return off, words + found + s.afterStatement(i)
 	case strings.HasPrefix(msg, "expected '=='"):
 		return off, words + found + s.afterExpression(i)
+	case strings.HasPrefix(msg, "expected 1 expression"):
+		for depth := 0; i < len(s.toks) && (depth > 0 || s.at(i) != token.SEMICOLON); i++ {
+			switch s.at(i) {
+			case token.LPAREN, token.LBRACK, token.LBRACE:
+				depth++
+			case token.RPAREN, token.RBRACK, token.RBRACE:
+				depth--
+			}
+		}
+		if i < len(s.toks) {
+			off = s.toks[i].off
+		}
+		return off, words + "unexpected " + s.found(i) + ", expected := or = or comma"
 	case strings.HasPrefix(msg, "expected operand"):
 		switch {
 		case s.at(i) == token.VAR && s.at(i-1).IsKeyword() && i+1 < len(s.toks):
@@ -427,6 +440,12 @@ func (s *split) lastChunk(end int) int {
 func (s *split) lexicalFault(off int, msg string) (at int, words string) {
 	lineEnd := off + strings.IndexByte(s.src[off:]+"\n", '\n')
 	switch {
+	case msg == "illegal character NUL":
+		return off, "invalid NUL character"
+	case msg == "illegal UTF-8 encoding":
+		return off, "invalid UTF-8 encoding"
+	case msg == "illegal byte order mark":
+		return off, "invalid BOM in the middle of the file"
 	case strings.HasPrefix(msg, "illegal character") && strings.HasSuffix(msg, "in escape sequence"):
 		c, _ := utf8.DecodeRuneInString(s.src[off:])
 		kind := "octal"

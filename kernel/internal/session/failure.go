@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
@@ -111,10 +110,28 @@ func deathFailure(d *worker.Death, again []int) failure {
 		for _, n := range again {
 			cells = append(cells, fmt.Sprintf("In[%d]", n))
 		}
-		lost = "What earlier cells computed is gone; what " + strings.Join(cells, ", ") + " declare has been declared again."
+		verb := "declare"
+		if len(cells) == 1 {
+			verb = "declares"
+		}
+		lost = "What earlier cells computed is gone; what " + strings.Join(cells, ", ") + " " + verb + " has been declared again."
 	}
 	f.traceback = append(f.traceback, lost+" A new process has started: run the other cells that you need again.")
+	for words, hint := range deathHints {
+		if strings.Contains(d.Detail, words) {
+			f.traceback = append(f.traceback, "hint: "+hint)
+		}
+	}
 	return f
+}
+
+// deathHints say more of what ended a worker than the Go runtime's last words,
+// which no recover sees.
+var deathHints = map[string]string{
+	"stack overflow":     "a function calls itself without end",
+	"out of memory":      "the cell asked for more memory than there is",
+	"concurrent map":     "goroutines use one map at the same time; guard it with a sync.Mutex",
+	"unlock of unlocked": "a mutex is unlocked that nobody holds",
 }
 
 // frames shows places in cells, innermost first.
@@ -150,27 +167,4 @@ func place(n, line int, function string) string {
 		at += ", in " + function
 	}
 	return at
-}
-
-// excerpt is a line of source with a caret under byte col, from 1; without the
-// caret when col is 0, and nothing when there is no such line.
-func excerpt(source string, line, col int) []string {
-	all := strings.Split(source, "\n")
-	if line < 1 || line > len(all) {
-		return nil
-	}
-	text := strings.TrimRight(all[line-1], "\r")
-	out := []string{fmt.Sprintf("%s%4d |%s %s", faint, line, reset, text)}
-	if col >= 1 && col <= len(text)+1 {
-		pad := strings.Map(func(r rune) rune {
-			if r == '\t' {
-				return r // as wide as in the line above
-			}
-			return ' '
-		}, text[:col-1])
-		if utf8.ValidString(text[:col-1]) {
-			out = append(out, "     | "+pad+red+"^"+reset)
-		}
-	}
-	return out
 }

@@ -43,11 +43,25 @@ func (t *turn) magic(step cell.Step) error {
 }
 
 // failMagic ends the cell at a magic.
-func (t *turn) failMagic(step cell.Step, name, value string) {
+func (t *turn) failMagic(step cell.Step, name, value string, more ...string) {
 	f := plainFailure(name, value)
 	f.traceback = append(f.traceback, place(t.n, step.Line, ""))
 	f.traceback = append(f.traceback, excerpt(t.source, step.Line, step.Col)...)
+	f.traceback = append(f.traceback, more...)
 	t.end(f)
+}
+
+// negation is a hint where the shell does not know what is a name of Go's.
+func (t *turn) negation(step cell.Step, message string) []string {
+	word := step.Args
+	if i := strings.IndexAny(word, " .([&|=!"); i >= 0 {
+		word = word[:i]
+	}
+	named := slices.ContainsFunc(t.scope.Names(), func(n cell.Name) bool { return n.Name == word })
+	if step.Magic != cell.Shell || !named || !strings.HasSuffix(message, "exit status 127") {
+		return nil
+	}
+	return []string{"hint: a line that begins with ! is a shell command; Go's negation is (!" + word + ")"}
 }
 
 func (t *turn) print(text string) { t.send(Output{Type: Stream, Name: "stdout", Text: text}) }
@@ -148,7 +162,7 @@ func (t *turn) command(step cell.Step) error {
 	case f.Kind != worker.CommandFailed:
 		t.end(t.runFailure(*f))
 	case slices.Contains([]string{cell.Shell, "sh", "bash", "script"}, step.Magic):
-		t.failMagic(step, "ShellError", f.Message)
+		t.failMagic(step, "ShellError", f.Message, t.negation(step, f.Message)...)
 	default:
 		t.failMagic(step, "MagicError", f.Message)
 	}

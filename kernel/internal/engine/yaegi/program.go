@@ -26,10 +26,29 @@ type program struct {
 	moved        []func() // to do on commit: positions of what did not change
 }
 
+// reserved returns the first name that the cell declares and lowering could
+// make itself, or nil.
+func (l *lowering) reserved(c *cell.Cell) (first *ast.Ident) {
+	for id := range c.Info.Defs {
+		i := strings.LastIndex(id.Name, "__")
+		if i < 0 || i+2 == len(id.Name) || strings.Trim(id.Name[i+2:], "0123456789") != "" || c.Body != nil && id == c.Body.Name {
+			continue
+		}
+		if first == nil || id.Pos() < first.Pos() {
+			first = id
+		}
+	}
+	return first
+}
+
 // lowerCell lowers a checked cell for a notebook, which it only reads.
 func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	src := &source{cell: c.N, text: blankComments(c.Text), fset: c.Fset, file: c.File, pkg: c.Pkg, info: c.Info}
 	l := &lowering{draft: nb.draft(), std: lib, src: src, cell: c, localNames: map[*types.TypeName]string{}}
+	if id := l.reserved(c); id != nil {
+		l.fail(id, "a name that ends in two underscores and a number is the interpreter's own; call %s otherwise", id.Name)
+		return nil, l.err
+	}
 	decls, inits := l.declarations(c)
 	for _, d := range decls {
 		d.prev = nb.live[d.base]
