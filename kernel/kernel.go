@@ -22,6 +22,7 @@ type Options struct {
 	// Command starts a worker; the default is this executable with the
 	// argument "worker".
 	Command []string
+	Engine  string // one of [Engines]; the worker is told so by --engine=NAME
 	Version string // of Branchbook, as kernel_info tells it
 	Log     *slog.Logger
 }
@@ -53,7 +54,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 		return fmt.Errorf("kernel: serve: %w", err)
 	}
 	defer hub.Close()
-	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Log: opts.Log})
+	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Engine: opts.Engine, Log: opts.Log})
 	if err != nil {
 		close(k.ready) // with no session: messages are dropped
 		return fmt.Errorf("kernel: serve: %w", err)

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 3 && os.Args[1] == "kernel":
 		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{Version: "test"})
 	case len(os.Args) == 2 && os.Args[1] == "worker":
-		err = kernel.ServeWorker()
+		err = kernel.ServeWorker(os.Getenv("BRANCHBOOK_ENGINE"))
 	default:
 		os.Exit(m.Run())
 	}

@@ -42,6 +42,7 @@ type RunnerOptions struct {
 	// Command starts a worker; the default is this executable with the
 	// argument "worker".
 	Command []string
+	Engine  string   // one of [Engines]; the worker is told so by --engine=NAME
 	Dir     string   // the cells' working directory; default: the current one
 	Env     []string // the cells' environment; default: this process's
 	Log     *slog.Logger

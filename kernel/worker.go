@@ -3,9 +3,12 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/engine/vm"
 	"github.com/branchbook/branchbook/kernel/internal/engine/yaegi"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
 	"github.com/branchbook/branchbook/kernel/internal/session"
@@ -14,16 +17,41 @@ import (
 
 // ServeWorker is the process that a kernel or a [Runner] runs cells in; they
 // start it. It returns when they hang up, also while a cell runs: the caller
-// must then end the process.
-func ServeWorker() error { return worker.Serve(openEngine) }
+// must then end the process. The engine is one of [Engines]; an empty name
+// means the first.
+func ServeWorker(engine string) error {
+	open, err := engineNamed(engine)
+	if err != nil {
+		return err
+	}
+	return worker.Serve(open)
+}
 
-// openEngine makes the engine and has it run the prelude.
-func openEngine() (worker.Scope, engine.Engine, error) {
+// Engines names what cells can run on, the default first.
+func Engines() []string { return []string{"yaegi", "vm"} }
+
+// engineNamed returns what opens an engine and its scope.
+func engineNamed(name string) (func() (worker.Scope, engine.Engine, error), error) {
+	switch name {
+	case "", "yaegi":
+		return opener(func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }), nil
+	case "vm":
+		return opener(func() (engine.Engine, error) { return vm.New(vm.Options{Importer: exports.Importer()}) }), nil
+	}
+	return nil, fmt.Errorf("kernel: open the engine: no engine is called %q; there are %s", name, strings.Join(Engines(), " and "))
+}
+
+// opener opens an engine and has it run the prelude.
+func opener(open func() (engine.Engine, error)) func() (worker.Scope, engine.Engine, error) {
+	return func() (worker.Scope, engine.Engine, error) { return openEngine(open) }
+}
+
+func openEngine(open func() (engine.Engine, error)) (worker.Scope, engine.Engine, error) {
 	scope, c, err := newScope()
 	if err != nil {
 		return nil, nil, err
 	}
-	eng, err := yaegi.New(yaegi.Options{Importer: exports.Importer()})
+	eng, err := open()
 	if err != nil {
 		return nil, nil, fmt.Errorf("kernel: open the engine: %w", err)
 	}
@@ -42,6 +70,12 @@ func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
 		if command, err = defaultCommand(); err != nil {
 			return nil, err
 		}
+	}
+	if opts.Engine != "" {
+		if _, err := engineNamed(opts.Engine); err != nil {
+			return nil, err
+		}
+		command = append(slices.Clip(command), "--engine="+opts.Engine)
 	}
 	return session.Open(session.Options{
 		NewScope: func() (*cell.Scope, error) {

@@ -23,7 +23,7 @@ const module = "github.com/branchbook/branchbook"
 // package in testRooms lists.
 var rooms = map[string][]string{
 	"cmd/branchbook":                    {"kernel", "kernel/notebook", "lib/llm", "lib/llm/catalog"},
-	"kernel":                            {"kernel/nb", "kernel/internal/cell", "kernel/internal/display", "kernel/internal/engine", "kernel/internal/engine/yaegi", "kernel/internal/exports", "kernel/internal/session", "kernel/internal/socket", "kernel/internal/wire", "kernel/internal/worker"},
+	"kernel":                            {"kernel/nb", "kernel/internal/cell", "kernel/internal/display", "kernel/internal/engine", "kernel/internal/engine/vm", "kernel/internal/engine/yaegi", "kernel/internal/exports", "kernel/internal/session", "kernel/internal/socket", "kernel/internal/wire", "kernel/internal/worker"},
 	"kernel/kerneltest":                 {},
 	"kernel/nb":                         {},
 	"kernel/nb/display":                 {"kernel/nb"},
@@ -33,7 +33,10 @@ var rooms = map[string][]string{
 	"kernel/internal/cell":              {},
 	"kernel/internal/display":           {"kernel/internal/engine"},
 	"kernel/internal/engine":            {"kernel/internal/cell"},
-	"kernel/internal/engine/yaegi":      {"kernel/internal/cell", "kernel/internal/engine", "kernel/internal/symbols"},
+	"kernel/internal/engine/stdlib":     {},
+	"kernel/internal/engine/vm":         {"kernel/internal/cell", "kernel/internal/engine", "kernel/internal/engine/stdlib", "kernel/internal/engine/vm/rtype", "kernel/internal/symbols"},
+	"kernel/internal/engine/vm/rtype":   {},
+	"kernel/internal/engine/yaegi":      {"kernel/internal/cell", "kernel/internal/engine", "kernel/internal/engine/stdlib", "kernel/internal/symbols"},
 	"kernel/internal/exports":           {},
 	"kernel/internal/random":            {},
 	"kernel/internal/session":           {"kernel/notebook", "kernel/internal/cell", "kernel/internal/wire", "kernel/internal/worker"},
@@ -57,6 +60,7 @@ var testRooms = map[string][]string{
 	"cmd/branchbook":               {"lib/llm/llmtest"},
 	"kernel":                       {"kernel/kerneltest", "kernel/notebook"},
 	"kernel/internal/cell":         {"kernel/internal/exports"},
+	"kernel/internal/engine/vm":    {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
 	"kernel/internal/engine/yaegi": {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
 	"kernel/internal/exports":      {"kernel/internal/symbols/extract"},
 	"kernel/internal/session":      {"kernel/internal/engine", "kernel/internal/exports"},
@@ -70,7 +74,7 @@ var testRooms = map[string][]string{
 // included. A path fences everything below it too.
 var fences = map[string][]string{
 	"C":                               {"lib/llm/internal/llama"},
-	"unsafe":                          {"lib/llm/internal/llama", "kernel/internal/engine/yaegi", "kernel/internal/symbols"},
+	"unsafe":                          {"lib/llm/internal/llama", "kernel/internal/engine/vm", "kernel/internal/engine/vm/rtype", "kernel/internal/engine/yaegi", "kernel/internal/symbols"},
 	"github.com/ollama/ollama":        {"lib/llm/internal/llama"},
 	"github.com/traefik/yaegi":        {"kernel/internal/engine/yaegi", "kernel/internal/symbols"},
 	"golang.org/x/tools/go/ssa":       {"kernel/internal/engine/vm"},

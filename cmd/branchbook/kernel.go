@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 
 func kernelCommand() *cobra.Command {
 	var verbose bool
+	var engine string
 	cmd := &cobra.Command{
 		Use:   "kernel CONNECTION_FILE",
 		Short: "Serve as the kernel of a notebook: Jupyter starts this",
@@ -23,20 +25,29 @@ shuts it down. Jupyter starts this; "branchbook install" tells it how.`,
 				level = slog.LevelDebug
 			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
-			return kernel.Serve(context.Background(), args[0], kernel.Options{Version: version(), Log: log})
+			return kernel.Serve(context.Background(), args[0], kernel.Options{Version: version(), Log: log, Engine: engine})
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log every message to standard error")
+	engineFlag(cmd, &engine)
 	return cmd
 }
 
 // workerCommand is what a kernel runs cells in. It is no command of a user's.
 func workerCommand() *cobra.Command {
-	return &cobra.Command{
+	var engine string
+	cmd := &cobra.Command{
 		Use:    "worker",
 		Short:  "Run the cells of a kernel, which starts this",
 		Hidden: true,
 		Args:   cobra.NoArgs,
-		RunE:   func(*cobra.Command, []string) error { return kernel.ServeWorker() },
+		RunE:   func(*cobra.Command, []string) error { return kernel.ServeWorker(engine) },
 	}
+	engineFlag(cmd, &engine)
+	return cmd
+}
+
+// engineFlag is the flag of every command that runs cells.
+func engineFlag(cmd *cobra.Command, engine *string) {
+	cmd.Flags().StringVar(engine, "engine", "", "run cells on this engine: `"+strings.Join(kernel.Engines(), "|")+"`")
 }

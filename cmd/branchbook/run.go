@@ -46,23 +46,24 @@ Ctrl-C interrupts the cell that runs and keeps what there is.`,
 			case ext == ".go" && (job.output != "" || job.allowErrors):
 				return &usageError{cmd.CommandPath(), errors.New("--output and --allow-errors are for notebooks")}
 			case ext == ".go":
-				return runGoFile(ctx, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return runGoFile(ctx, args[0], job.engine, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return &usageError{cmd.CommandPath(), fmt.Errorf("%s: the name ends neither in .go nor in .ipynb", args[0])}
 		},
 	}
 	cmd.Flags().StringVarP(&job.output, "output", "o", "", "write the notebook with its outputs to this `file`")
 	cmd.Flags().BoolVar(&job.allowErrors, "allow-errors", false, "go on after a cell that fails")
+	engineFlag(cmd, &job.engine)
 	return cmd
 }
 
 // runGoFile runs a file as one cell and prints what it puts out.
-func runGoFile(ctx context.Context, path string, stdout, stderr io.Writer) error {
+func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Writer) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	runner, err := kernel.NewRunner(kernel.RunnerOptions{})
+	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: engine})
 	if err != nil {
 		return err
 	}
@@ -128,6 +129,7 @@ func withoutColours(text string) string {
 // notebookJob is a run of a notebook.
 type notebookJob struct {
 	path, output string
+	engine       string
 	allowErrors  bool
 	log          io.Writer // is told how the run stands
 }
@@ -167,7 +169,7 @@ func (j notebookJob) run(ctx context.Context) error {
 
 // execute runs the cells of nb and returns how many ran.
 func (j notebookJob) execute(ctx context.Context, nb *notebook.Notebook) (ran int, err error) {
-	runner, err := kernel.NewRunner(kernel.RunnerOptions{Dir: filepath.Dir(j.path)})
+	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: j.engine, Dir: filepath.Dir(j.path)})
 	if err != nil {
 		return 0, err
 	}

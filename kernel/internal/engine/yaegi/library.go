@@ -1,24 +1,15 @@
 package yaegi
 
 import (
-	"embed"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
-	"path"
-	"strings"
 	"sync"
-)
 
-// Source versions, from their documentation, of what is generic in the
-// standard library: symbol tables cannot hold it. source/math_rand_v2.go is
-// package math/rand/v2.
-//
-//go:embed source
-var sources embed.FS
+	"github.com/branchbook/branchbook/kernel/internal/engine/stdlib"
+)
 
 // library finds the syntax of generic things of the standard library. It
 // checks a package's source when it is first needed.
@@ -60,8 +51,8 @@ func (b *library) pkg(importPath string) *libraryPackage {
 		return p
 	}
 	b.pkgs[importPath] = nil
-	text, err := fs.ReadFile(sources, path.Join("source", strings.ReplaceAll(importPath, "/", "_")+".go.txt"))
-	if err != nil {
+	text := stdlib.Text(importPath)
+	if text == nil {
 		return nil
 	}
 	p, err := checkLibrary(b.imp, importPath, text)

@@ -1,0 +1,215 @@
+package vm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/types"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
+)
+
+// Options are an engine's.
+type Options struct {
+	// Importer gives the types of imported packages: the one that cells were
+	// checked with.
+	Importer types.Importer
+	// Grace is how long Run waits for an interrupted cell to end before it
+	// reports that it is stuck; 0 means 1500 ms.
+	Grace time.Duration
+}
+
+// Engine runs the cells of one notebook.
+type Engine struct {
+	opts    Options
+	types   universe
+	externs externs
+	codes   atomic.Int64
+	tables  sync.Map // reflect.Type of an interface to *tables
+	threads sync.Map // rtype.Goroutine of a goroutine to *thread
+
+	// mu guards what compiling changes.
+	mu      sync.Mutex
+	prog    *ssa.Program
+	created map[*types.Package]bool // packages that prog has
+	funcs   map[*ssa.Function]*function
+	todo    []*code // to be compiled
+	globals map[*ssa.Global]unsafe.Pointer
+	storage map[types.Object]unsafe.Pointer // of the cells' variables
+	library library
+	context unsafe.Pointer // the variable ctx of In[0]
+	refused error
+
+	showing map[*ssa.Call]*shown
+
+	stuck *run // of an interrupt that did not end the cell
+
+	now_ struct {
+		sync.Mutex
+		run *run
+	}
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New returns an engine without names.
+func New(opts Options) (*Engine, error) {
+	if !rtype.Supported {
+		return nil, fmt.Errorf("vm: open engine: it does not run on %s", runtime.GOARCH)
+	}
+	if opts.Grace == 0 {
+		opts.Grace = 1500 * time.Millisecond
+	}
+	e := &Engine{
+		opts: opts, created: map[*types.Package]bool{}, funcs: map[*ssa.Function]*function{},
+		globals: map[*ssa.Global]unsafe.Pointer{}, storage: map[types.Object]unsafe.Pointer{}, showing: map[*ssa.Call]*shown{},
+	}
+	e.types.e = e
+	e.externs.init(e)
+	e.library.e = e
+	return e, nil
+}
+
+// Close ends what the cells left running, as far as an interrupt can.
+func (e *Engine) Close() error {
+	e.threads.Range(func(_, t any) bool {
+		t.(*thread).run.halt()
+		return true
+	})
+	return nil
+}
+
+// Run runs c. See engine.Engine.
+//
+// A cell that does not end within Options.Grace of its interrupt, because
+// compiled code does not return, gets a failure of kind Stuck; its goroutine
+// goes on, and every Run fails in the same way until it ended.
+func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
+	if f := e.waitForStuck(); f != nil {
+		return engine.Outcome{Failure: f}
+	}
+	p, err := e.load(c)
+	if err != nil {
+		return engine.Outcome{Failure: refusal(err)}
+	}
+	r := newRun(ctx)
+	e.now_.Lock()
+	e.now_.run = r
+	e.now_.Unlock()
+	if e.context != nil {
+		*(*context.Context)(e.context) = ctx
+	}
+	return e.call(r, p)
+}
+
+func refusal(err error) *engine.Failure {
+	f := &engine.Failure{Kind: engine.Unsupported, Message: err.Error()}
+	var r *refused
+	if errors.As(err, &r) && r.at.Cell != 0 {
+		f.Frames = []engine.Frame{r.at}
+	}
+	return f
+}
+
+// now is the evaluation that runs, or ran last.
+func (e *Engine) now() *run {
+	e.now_.Lock()
+	defer e.now_.Unlock()
+	if e.now_.run == nil {
+		r := newRun(context.Background())
+		close(r.ended)
+		return r
+	}
+	return e.now_.run
+}
+
+// call runs a loaded cell.
+func (e *Engine) call(r *run, p program) engine.Outcome {
+	go func() {
+		defer close(r.ended)
+		t := &thread{e: e, run: r}
+		g := rtype.Goroutine()
+		e.threads.Store(g, t)
+		returned := false
+		defer func() {
+			e.threads.Delete(g)
+			if returned {
+				return
+			}
+			x := recover()
+			switch {
+			case x == nil:
+				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: t.frames()})
+			case x == any(halting{}):
+			default:
+				var u unsupported
+				p := t.caught(x)
+				kind := engine.Panic
+				if err, ok := x.(error); ok && errors.As(err, &u) {
+					kind = engine.Unsupported
+				}
+				r.fail(&engine.Failure{Kind: kind, Message: panicMessage(p.value), Frames: p.frames})
+			}
+		}()
+		for _, v := range p.zero {
+			rtype.Clear(v.typ, v.at)
+		}
+		for _, f := range p.run {
+			c := f.code.Load()
+			fr := t.frame(c)
+			t.enterFrame(nil, fr)
+			c.exec(fr)
+		}
+		returned = true
+	}()
+	select {
+	case <-r.ended:
+	case <-r.ctx.Done():
+		r.fail(&engine.Failure{Kind: engine.Interrupt, Message: "interrupted"})
+		e.interrupt(r)
+	case <-r.stop:
+		e.interrupt(r)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure != nil {
+		return engine.Outcome{Failure: r.failure}
+	}
+	return engine.Outcome{Values: r.values}
+}
+
+// interrupt ends the cell's goroutines and waits for its own.
+func (e *Engine) interrupt(r *run) {
+	r.halt()
+	select {
+	case <-r.ended:
+	case <-time.After(e.opts.Grace):
+		r.mu.Lock()
+		r.failure = &engine.Failure{Kind: engine.Stuck, Message: "interrupted, but compiled code that the cell called does not return"}
+		r.mu.Unlock()
+		e.stuck = r
+	}
+}
+
+// waitForStuck returns the failure of a Run while an interrupted cell goes on.
+func (e *Engine) waitForStuck() *engine.Failure {
+	if e.stuck == nil {
+		return nil
+	}
+	select {
+	case <-e.stuck.ended:
+		e.stuck = nil
+		return nil
+	case <-time.After(100 * time.Millisecond):
+		return &engine.Failure{Kind: engine.Stuck, Message: "an interrupted cell still runs"}
+	}
+}

@@ -1,0 +1,15 @@
+package vm
+
+import (
+	"testing"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/engine/enginetest"
+	"github.com/branchbook/branchbook/kernel/internal/exports"
+)
+
+func newEngine() (engine.Engine, error) { return New(Options{Importer: exports.Importer()}) }
+
+func TestSuite(t *testing.T) { enginetest.Run(t, newEngine, map[string]string{}) }
+
+func TestConformance(t *testing.T) { enginetest.Conformance(t, newEngine) }

@@ -1,0 +1,224 @@
+package vm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
+)
+
+// thread is a goroutine that runs cells' code.
+type thread struct {
+	e         *Engine
+	run       *run
+	top       *frame
+	free      []*frame   // by code.id: frames that can be used again
+	unwinding *panicking // the panic that left a frame last
+}
+
+// maxDepth bounds the calls in one goroutine: the Go stack that they take is
+// below its limit.
+const maxDepth = 800_000
+
+// frame returns a frame for a call of c.
+func (t *thread) frame(c *code) *frame {
+	if c.id < len(t.free) {
+		if fr := t.free[c.id]; fr != nil {
+			t.free[c.id] = fr.caller
+			return fr
+		}
+	}
+	return t.newFrame(c)
+}
+
+func (t *thread) newFrame(c *code) *frame {
+	fr := (*frame)(rtype.New(c.memory))
+	rtype.Move(c.memory, unsafe.Pointer(fr), c.template)
+	fr.t = t
+	return fr
+}
+
+// release gives a frame back whose call has ended.
+func (t *thread) release(fr *frame) {
+	id := fr.code.id
+	for id >= len(t.free) {
+		t.free = append(t.free, nil)
+	}
+	if fr.pan != nil {
+		fr.pan = nil
+	}
+	fr.deferred = false
+	fr.caller = t.free[id]
+	t.free[id] = fr
+}
+
+// enterFrame makes fr the frame that runs.
+func (t *thread) enterFrame(caller, fr *frame) {
+	fr.caller = caller
+	depth := int32(1)
+	if caller != nil {
+		depth = caller.depth + 1
+	}
+	fr.depth = depth
+	t.top = fr
+	if t.run.stopping.Load() {
+		t.halt()
+	}
+	if depth > maxDepth {
+		t.overflow()
+	}
+}
+
+// halting is the panic that ends the goroutines of a cell. Deferred calls do
+// not run and no recover sees it.
+type halting struct{}
+
+func (t *thread) halt() { panic(halting{}) }
+
+func (t *thread) overflow() {
+	t.run.fail(&engine.Failure{Kind: engine.Panic, Message: "stack overflow: too many calls inside each other", Frames: t.frames()})
+	t.run.halt()
+	t.halt()
+}
+
+// run is one evaluation of a cell.
+type run struct {
+	ctx      context.Context
+	stopping atomic.Bool
+	stop     chan struct{} // closed when the cell is to end
+	ended    chan struct{} // closed when its own goroutine did
+
+	mu      sync.Mutex
+	values  []engine.Value
+	failure *engine.Failure // the first
+}
+
+func newRun(ctx context.Context) *run {
+	return &run{ctx: ctx, stop: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// fail makes f the cell's failure unless it has one.
+func (r *run) fail(f *engine.Failure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil {
+		r.failure = f
+	}
+}
+
+// halt tells the goroutines of a cell to end.
+func (r *run) halt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.stopping.Swap(true) {
+		close(r.stop)
+	}
+}
+
+// caught makes a panic's value a panicking, with its frames.
+func (t *thread) caught(x any) *panicking {
+	if p := t.unwinding; p != nil {
+		t.unwinding = nil
+		if same(p.value, x) {
+			return &panicking{value: x, frames: p.frames}
+		}
+	}
+	return &panicking{value: x, frames: t.frames()}
+}
+
+// same compares the words of two interface values.
+func same(x, y any) bool { return *(*words)(unsafe.Pointer(&x)) == *(*words)(unsafe.Pointer(&y)) }
+
+// maxFrames bounds the trace of a deep recursion.
+const maxFrames = 200
+
+// frames are the places where the thread is, innermost first.
+func (t *thread) frames() []engine.Frame {
+	var r []engine.Frame
+	skip := false
+	for fr := t.top; fr != nil && len(r) < maxFrames; fr = fr.caller {
+		ending := skip // it only runs its deferred calls
+		skip = fr.deferred
+		if ending || int(fr.at) >= len(fr.code.spots) || fr.code.through {
+			continue
+		}
+		if f, ok := t.e.place(fr.code.spots[fr.at].pos); ok {
+			f.Func = fr.code.name
+			r = append(r, f)
+		}
+	}
+	return r
+}
+
+// enter finds the thread of the calling goroutine, which compiled code called
+// from, or makes one.
+func (e *Engine) enter() (*thread, func()) {
+	g := rtype.Goroutine()
+	if t, ok := e.threads.Load(g); ok {
+		return t.(*thread), func() {}
+	}
+	t := &thread{e: e, run: e.now()}
+	e.threads.Store(g, t)
+	return t, func() { e.threads.Delete(g) }
+}
+
+// start runs a frame in a goroutine that is not the cell's first.
+func (e *Engine) start(t *thread, fr *frame) {
+	go func() {
+		g := rtype.Goroutine()
+		e.threads.Store(g, t)
+		ended := false
+		defer func() {
+			e.threads.Delete(g)
+			if ended {
+				return
+			}
+			x := recover()
+			if _, ok := x.(halting); ok || x == nil {
+				return
+			}
+			p := t.caught(x)
+			e.goroutinePanicked(&engine.Failure{Kind: engine.Panic, Message: panicMessage(p.value) + " [in a goroutine]", Frames: p.frames})
+		}()
+		t.enterFrame(nil, fr)
+		fr.code.exec(fr)
+		ended = true
+	}()
+}
+
+// goroutinePanicked makes a goroutine's panic the failure of the cell that
+// runs, or says it on standard error when none does.
+func (e *Engine) goroutinePanicked(f *engine.Failure) {
+	r := e.now()
+	select {
+	case <-r.ended:
+		var b strings.Builder
+		fmt.Fprintln(&b, "panic: "+f.Message)
+		for _, at := range f.Frames {
+			fmt.Fprintf(&b, "\tIn[%d], line %d\n", at.Cell, at.Line)
+		}
+		os.Stderr.WriteString(b.String())
+	default:
+		r.fail(f)
+		r.halt()
+	}
+}
+
+// panicMessage is what Go prints of a panic's value.
+func panicMessage(x any) string {
+	switch x := x.(type) {
+	case error:
+		return x.Error()
+	case fmt.Stringer:
+		return x.String()
+	case string:
+		return x
+	}
+	return fmt.Sprint(x)
+}
