@@ -69,6 +69,10 @@ type Cell struct {
 	// Imports are the packages that the cell uses, named or implied, by the
 	// name under which it uses them.
 	Imports []*types.PkgName
+	// Packages are those that run from their source and that the cell's
+	// imports need, imported ones first. An engine loads those that it has not
+	// yet, before the cell runs, though the cell may use none of them.
+	Packages []*Package
 	// Replaces pairs functions and variables of Defines with the earlier ones
 	// that had their name and an identical type. A new variable shares the
 	// storage of the one it replaces; calls of the earlier function, from

@@ -32,6 +32,7 @@ func (k *check) finish(c *Cell) {
 		return k.decls != nil && k.decls.FileStart <= i.Rhs.Pos() && i.Rhs.Pos() < k.decls.FileEnd
 	})
 	c.Imports = usedImports(c)
+	c.Packages = k.packages(c)
 	c.Show = k.show(c)
 	c.Replaces = k.replacements(c)
 
@@ -63,11 +64,7 @@ func usedImports(c *Cell) (list []*types.PkgName) {
 		}
 	}
 	for _, spec := range c.File.Imports {
-		o := c.Info.Implicits[spec]
-		if spec.Name != nil {
-			o = c.Info.Defs[spec.Name]
-		}
-		if p, ok := o.(*types.PkgName); ok && (used[p] || p.Name() == ".") {
+		if p := importedBy(c.Info, spec); p != nil && (used[p] || p.Name() == ".") {
 			list = append(list, p)
 		}
 	}
