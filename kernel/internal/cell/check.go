@@ -11,7 +11,8 @@ import (
 	"slices"
 )
 
-const goVersion = "go1.26"
+// GoVersion is the language of cells.
+const GoVersion = "go1.26"
 
 func sizes() types.Sizes {
 	if s := types.SizesFor("gc", runtime.GOARCH); s != nil {
@@ -247,7 +248,7 @@ func (k *check) typecheck(c *Cell) {
 		k.standIn(c.Pkg, name)
 	}
 	conf := types.Config{
-		GoVersion:                goVersion,
+		GoVersion:                GoVersion,
 		Importer:                 k.imp,
 		Sizes:                    k.sizes,
 		DisableUnusedImportCheck: true,

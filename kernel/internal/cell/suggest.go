@@ -56,7 +56,7 @@ func (k *check) hint(c *Cell, err types.Error) string {
 	case strings.HasPrefix(msg, "invalid operation: cannot indirect ") && k.power(c, err.Pos):
 		return "Go has no power operator; use math.Pow"
 	case strings.HasPrefix(msg, "could not import "):
-		return "the notebook has the standard library and its own packages"
+		return importHint(msg)
 	}
 	return ""
 }

@@ -84,6 +84,12 @@ func Names() map[string]string {
 	return m
 }
 
+// Has tells whether there is a package of the given path.
+func Has(path string) bool {
+	_, ok := index()[path]
+	return ok
+}
+
 // Importer returns the importer of the embedded packages, one for the whole
 // process: a package imported twice is one object. It may be called from
 // several goroutines, but what it decodes may add to packages that were only
