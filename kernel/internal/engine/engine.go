@@ -79,9 +79,10 @@ const (
 	Stuck Kind = "stuck"
 )
 
-// Frame is a place in a cell.
+// Frame is a place in a cell, or in the source of a module's package.
 type Frame struct {
-	Cell      int // execution count
+	Cell      int    // execution count
+	File      string // of a module, as "github.com/google/uuid/hash.go"; Cell is 0 then
 	Line, Col int // in the cell's source, from 1; Col 0 where unknown
 	Func      string
 }

@@ -27,7 +27,7 @@ type spot struct {
 }
 
 func (s *spot) frame() engine.Frame {
-	return engine.Frame{Cell: s.at.cell, Line: s.at.line + s.line, Col: s.col, Func: s.fn}
+	return engine.Frame{Cell: s.at.cell, File: s.at.file, Line: s.at.line + s.line, Col: s.col, Func: s.fn}
 }
 
 // origin is where the piece stands: in its cell, or in an earlier one from
@@ -35,7 +35,10 @@ func (s *spot) frame() engine.Frame {
 func (p *piece) origin() *origin {
 	pos := p.src.fset.Position(p.pos)
 	o := &origin{cell: p.src.cell, line: pos.Line}
-	if p.src.cell != none {
+	switch {
+	case p.src.path != "":
+		o.cell, o.file = 0, pos.Filename
+	case p.src.cell != none:
 		if n, ok := cellNumber(pos.Filename); ok {
 			o.cell = n
 		}
@@ -134,7 +137,7 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 		b.WriteString(text + "\n")
 	}
 	var start []string // of the program
-	for _, s := range l.methods {
+	for _, s := range slices.Concat(l.methods, l.lazy, l.starts) {
 		start = append(start, spell(s, func(id int) string { return l.byID(id).current }))
 	}
 	if p.run != "" {
@@ -178,9 +181,8 @@ func spell(s string, f func(id int) string) string {
 	}
 }
 
-// spot finds where an offset in the text comes from; nil for what is no
-// user's.
-func (p *program) spot(off int) *spot {
+// at finds the place that an offset in the text belongs to; nil for none.
+func (p *program) at(off int) *place {
 	i, found := slices.BinarySearchFunc(p.places, off, func(q place, off int) int { return q.off - off })
 	for found && i+1 < len(p.places) && p.places[i+1].off == off {
 		i++ // marks at one offset: the last is the innermost
@@ -188,10 +190,27 @@ func (p *program) spot(off int) *spot {
 	if !found {
 		i--
 	}
-	if i < 0 || p.places[i].piece == nil || p.places[i].piece.src.cell == none {
+	if i < 0 || p.places[i].piece == nil {
 		return nil
 	}
-	pl := p.places[i]
+	return &p.places[i]
+}
+
+// placed is the piece that an offset in the text lies in; nil for none.
+func (p *program) placed(off int) *piece {
+	if pl := p.at(off); pl != nil {
+		return pl.piece
+	}
+	return nil
+}
+
+// spot finds where an offset in the text comes from; nil for what is no
+// user's, nor a module's.
+func (p *program) spot(off int) *spot {
+	pl := p.at(off)
+	if pl == nil || pl.piece.src.cell == none && pl.piece.src.path == "" {
+		return nil
+	}
 	if off-pl.off > pl.n {
 		return nil // lowering's own text
 	}

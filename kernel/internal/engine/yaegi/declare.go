@@ -195,6 +195,7 @@ func (l *lowering) declaration(d *decl) {
 			l.fail(d.spec, "type %s is made of nothing but itself", d.base)
 		}
 		add("type "+ref+" "+l.definition(d.spec, ref), d.spec.Pos(), "")
+		d.pieces[0].holds = l.holds(l.typeOf(d.spec.Type))
 		for _, m := range d.methods {
 			f := l.src.info.Defs[m.Name].(*types.Func)
 			l.begin(m)

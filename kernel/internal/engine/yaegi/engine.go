@@ -64,6 +64,8 @@ type Engine struct {
 	tables  map[string]bool // packages that the interpreter has
 	file    int             // for file names
 	entry   func()          // of the program that was executed last
+	pending []func()        // make single variables of modules
+	starts  map[int]func()  // initialise packages of modules, and did not end yet
 
 	stuck *run // of an interrupt that did not end the cell
 
@@ -82,7 +84,7 @@ func New(opts Options) (*Engine, error) {
 	t := &tracer{traces: map[string]*trace{}}
 	e := &Engine{
 		opts: opts, nb: newNotebook(), lib: newLibrary(opts.Importer), tracer: t,
-		runner: &runner{tracer: t, running: map[string]*D{}}, used: map[string]bool{}, tables: map[string]bool{},
+		runner: &runner{tracer: t, running: map[string]*D{}}, used: map[string]bool{}, tables: map[string]bool{}, starts: map[int]func(){},
 		i: interp.New(interp.Options{Stdout: io.Discard, Stderr: io.Discard, Unrestricted: true}),
 	}
 	var err error
@@ -115,29 +117,79 @@ func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
 	if f := e.waitForStuck(); f != nil {
 		return engine.Outcome{Failure: f}
 	}
-	p, err := lowerCell(e.nb, e.lib, c)
-	if err != nil {
-		return engine.Outcome{Failure: unsupportedFailure(err)}
-	}
 	r := &run{ctx: ctx, stop: make(chan struct{}), ended: make(chan struct{})}
 	e.mu.Lock()
 	e.current = r
 	e.mu.Unlock()
 	e.entry = nil
-	if err := e.load(p); err != nil {
+	p, err := e.compile(c)
+	if err != nil {
 		close(r.ended)
 		return engine.Outcome{Failure: unsupportedFailure(err)}
 	}
-	if e.entry == nil {
+	start := e.start(c)
+	if e.entry == nil && start == nil {
 		close(r.ended)
 		return engine.Outcome{}
 	}
-	out := e.call(r, e.entry)
+	entry := e.entry
 	e.entry = nil
+	out := e.call(r, func() {
+		if start != nil {
+			start()
+		}
+		if entry != nil {
+			entry()
+		}
+	})
 	if p.run != "" {
 		e.reach.remove(p.run)
 	}
 	return out
+}
+
+// compile lowers and compiles c. Where the interpreter does not compile a
+// function of a module, it is compiled again with one in its place that says
+// so: most functions of a module are never called.
+func (e *Engine) compile(c *cell.Cell) (*program, error) {
+	for {
+		p, err := lowerCell(e.nb, e.lib, c)
+		if err != nil {
+			return nil, err
+		}
+		if err = e.load(p); err == nil {
+			return p, nil
+		}
+		var u *unsupported
+		if !errors.As(err, &u) || u.decl == nil || e.lib.refused[u.decl] != nil {
+			return nil, err
+		}
+		e.lib.refused[u.decl] = u
+	}
+}
+
+// start returns what initialises the packages that c needs; nil for nothing.
+// What fails, or is interrupted, is done again for the next cell that needs it.
+func (e *Engine) start(c *cell.Cell) func() {
+	var ids []int
+	for _, p := range c.Packages {
+		if id := e.lib.add(p).id; e.starts[id] != nil {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 && len(e.pending) == 0 {
+		return nil
+	}
+	return func() {
+		for len(e.pending) > 0 {
+			e.pending[0]()
+			e.pending = e.pending[1:]
+		}
+		for _, id := range ids {
+			e.starts[id]()
+			delete(e.starts, id)
+		}
+	}
 }
 
 func unsupportedFailure(err error) *engine.Failure {
@@ -147,6 +199,8 @@ func unsupportedFailure(err error) *engine.Failure {
 		f.Message = "cannot run this: " + u.msg
 		if n, ok := cellNumber(u.pos.Filename); ok {
 			f.Frames = []engine.Frame{{Cell: n, Line: u.pos.Line, Col: u.pos.Column}}
+		} else if u.pos.IsValid() {
+			f.Frames = []engine.Frame{{File: u.pos.Filename, Line: u.pos.Line, Col: u.pos.Column}}
 		}
 	}
 	return f

@@ -18,6 +18,9 @@ import (
 func (e *Engine) host() map[string]reflect.Value {
 	fs := map[string]any{
 		"Cell":    func(f func()) { e.entry = f },
+		"Load":    func(f func()) { e.pending = append(e.pending, f) },
+		"Package": func(id int, f func()) { e.starts[id] = f },
+		"Refuse":  func(why string) { e.end(&engine.Failure{Kind: engine.Panic, Message: why}) },
 		"Context": func() context.Context { return e.now().ctx },
 
 		"Show":       func(i int, typ string, holds []any) { e.now().show(i, e.shown(typ, holds)) },

@@ -11,22 +11,31 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/engine/stdlib"
 )
 
-// library finds the syntax of generic things of the standard library. It
-// checks a package's source when it is first needed.
+// library finds the syntax of generic things of the standard library, and of
+// all things of modules' packages. It checks a source of ours when it is first
+// needed.
 type library struct {
 	imp types.Importer
 
-	mu   sync.Mutex
-	pkgs map[string]*libraryPackage
+	mu      sync.Mutex
+	pkgs    map[string]*libraryPackage
+	modules map[*types.Package]*libraryPackage
+	refused map[*ast.FuncDecl]error // functions of modules that the interpreter does not compile
 }
 
 type libraryPackage struct {
 	src   *source
 	names map[string]*generic
+
+	// of a module's package
+	id    int
+	name  string
+	start []*variable // that are not pure, in Go's order
+	inits []*generic
 }
 
 func newLibrary(imp types.Importer) *library {
-	return &library{imp: imp, pkgs: map[string]*libraryPackage{}}
+	return &library{imp: imp, pkgs: map[string]*libraryPackage{}, modules: map[*types.Package]*libraryPackage{}, refused: map[*ast.FuncDecl]error{}}
 }
 
 // has tells objects, the compiled package's or the source's, of which we have
@@ -37,7 +46,10 @@ func (b *library) generic(o types.Object) *generic {
 	if o == nil || o.Pkg() == nil || o.Parent() != o.Pkg().Scope() {
 		return nil
 	}
-	p := b.pkg(o.Pkg().Path())
+	p := b.moduleOf(o)
+	if p == nil {
+		p = b.pkg(o.Pkg().Path())
+	}
 	if p == nil {
 		return nil
 	}
@@ -76,27 +88,44 @@ func checkLibrary(imp types.Importer, importPath string, text []byte) (*libraryP
 		return nil, err
 	}
 	p := &libraryPackage{src: &source{cell: none, text: blankComments(text), fset: fset, file: f, pkg: pkg, info: info}, names: map[string]*generic{}}
-	for _, d := range f.Decls {
+	p.declare(p.src)
+	p.attach(p.src)
+	return p, nil
+}
+
+// declare takes what a file declares, but variables.
+func (p *libraryPackage) declare(src *source) {
+	for _, d := range src.file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil {
-				p.names[d.Name.Name] = &generic{src: p.src, fn: d}
+			switch g := (&generic{src: src, fn: d}); {
+			case d.Recv != nil || d.Name.Name == "_":
+			case d.Name.Name == "init":
+				p.inits = append(p.inits, g)
+			default:
+				p.names[d.Name.Name] = g
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
-				if s, ok := s.(*ast.TypeSpec); ok && !constraintOnly(info.Defs[s.Name]) {
-					p.names[s.Name.Name] = &generic{src: p.src, spec: s}
+				if s, ok := s.(*ast.TypeSpec); ok && s.Name.Name != "_" && !constraintOnly(src.info.Defs[s.Name]) {
+					p.names[s.Name.Name] = &generic{src: src, spec: s}
 				}
 			}
 		}
 	}
-	for _, d := range f.Decls {
-		if d, ok := d.(*ast.FuncDecl); ok && d.Recv != nil {
-			g := p.names[receiver(info, d).Name()]
-			g.methods = append(g.methods, d)
+}
+
+// attach gives methods to the types of the package, which may be of other
+// files.
+func (p *libraryPackage) attach(src *source) {
+	for _, d := range src.file.Decls {
+		if d, ok := d.(*ast.FuncDecl); ok && d.Recv != nil && d.Name.Name != "_" {
+			if t := receiver(src.info, d); t != nil && p.names[t.Name()] != nil {
+				g := p.names[t.Name()]
+				g.methods = append(g.methods, d)
+			}
 		}
 	}
-	return p, nil
 }
 
 func newInfo() *types.Info {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -105,6 +106,9 @@ func (e *Engine) execute(p *interp.Program) (err error) {
 	return err
 }
 
+// packaged are names of things of modules.
+var packaged = regexp.MustCompile(`([\pL_][\pL\pN_]*)` + typePackage + `(\w+?)__`)
+
 // explain turns an error of yaegi's compiler into one about the cell.
 func (p *program) explain(err error, file string) error {
 	msg := err.Error()
@@ -113,8 +117,15 @@ func (p *program) explain(err error, file string) error {
 		var line, col int
 		if n, _ := fmt.Sscanf(rest, "%d:%d:", &line, &col); n == 2 {
 			u.msg = cleanNames(strings.TrimSpace(rest[strings.Index(rest, " ")+1:]))
+			if q := p.placed(offset(p.text, line, col)); q != nil {
+				u.decl = q.decl
+			}
 			if sp := p.spot(offset(p.text, line, col)); sp != nil {
-				u.pos = token.Position{Filename: "In[" + strconv.Itoa(sp.at.cell) + "]", Line: sp.at.line + sp.line, Column: sp.col}
+				at := sp.frame()
+				u.pos = token.Position{Filename: at.File, Line: at.Line, Column: at.Col}
+				if at.File == "" {
+					u.pos.Filename = "In[" + strconv.Itoa(at.Cell) + "]"
+				}
 			}
 		}
 	}
@@ -132,6 +143,7 @@ func offset(text string, line, col int) int {
 
 // cleanNames takes the names that lowering made out of a message.
 func cleanNames(s string) string {
+	s = packaged.ReplaceAllString(s, "$2.$1")
 	var b strings.Builder
 	for {
 		i := strings.Index(s, "__")

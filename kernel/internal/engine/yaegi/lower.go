@@ -41,18 +41,22 @@ type lowering struct {
 	taken   map[string]bool
 	pieces  []*piece
 	methods []string // statements that tell the host of methods
+	starts  []string // of packages' initialisations, and
+	lazy    []string // of single variables'
 	queue   []*instance
 	err     error
 }
 
 // piece is one declaration of the lowered text.
 type piece struct {
-	name *name // nil for the cell's own function
-	text string
-	src  *source
-	pos  token.Pos // of the declaration
-	fn   string    // what a frame calls it
-	at   *origin
+	name  *name // nil for the cell's own function
+	text  string
+	src   *source
+	pos   token.Pos     // of the declaration
+	fn    string        // what a frame calls it
+	holds string        // of a type's, the types that it holds, see inTypeOrder
+	decl  *ast.FuncDecl // of a function of a module's package
+	at    *origin
 }
 
 // frame is a construct that break, continue and return are about.
@@ -74,8 +78,9 @@ type frame struct {
 
 // unsupported is what the lowering or yaegi cannot do.
 type unsupported struct {
-	pos token.Position
-	msg string
+	pos  token.Position
+	msg  string
+	decl *ast.FuncDecl // of a module's package, in which it is
 }
 
 func (e *unsupported) Error() string { return e.msg }
@@ -220,4 +225,7 @@ func (l *lowering) begin(n ast.Node) {
 	l.called, l.becomes, l.indices = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}, map[ast.Expr]bool{}
 	l.literals = map[ast.Expr]bool{}
 	l.findEscapes(n)
+	if l.src.shared {
+		clear(l.esc) // as they are in yaegi
+	}
 }

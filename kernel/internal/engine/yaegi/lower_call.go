@@ -43,6 +43,9 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 		return "", false
 	case tv.IsType():
 		t := l.typeOf(c.Fun)
+		if isUnsafe(t) != isUnsafe(l.typeOf(c.Args[0])) {
+			l.fail(c, "package unsafe")
+		}
 		if from := l.typeOf(c.Args[0]); types.IsInterface(t) && !types.IsInterface(from) && l.interpreted(from) {
 			s := l.text(c.Args[0])
 			if v := l.converted(c.Args[0], s, t); v != s {
@@ -90,7 +93,7 @@ func (l *lowering) hostMethod(c *ast.CallExpr) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		x, t = x+"."+st.Field(i).Name(), st.Field(i).Type()
+		x, t = x+"."+l.fieldName(st.Field(i)), st.Field(i).Type()
 	}
 	if _, ok := t.Underlying().(*types.Pointer); !ok {
 		x = "&" + x

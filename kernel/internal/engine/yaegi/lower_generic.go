@@ -27,6 +27,9 @@ type generic struct {
 	fn      *ast.FuncDecl
 	spec    *ast.TypeSpec
 	methods []*ast.FuncDecl
+
+	v      *variable // of a variable, what initialises it, and
+	object types.Object
 }
 
 // instance is one to be lowered.
@@ -91,11 +94,14 @@ func (l *lowering) instance(o types.Object, args []types.Type) string {
 		return nameRef(n.id)
 	}
 	k := funcName
-	if g.spec != nil {
+	switch {
+	case g.spec != nil:
 		k = typeName
+	case g.v != nil:
+		k = varName
 	}
 	n := l.add(o.Name(), k)
-	n.current, n.of, n.args = l.numbered(o.Name()), l.of(o), args
+	n.current, n.of, n.args = l.numbered(l.baseName(o)), l.of(o), args
 	l.instances[key] = n
 	if len(l.instances) > maxInstances {
 		l.fail(nil, "generic %s: its instances need ever more instances", o.Name())
@@ -111,6 +117,9 @@ func (l *lowering) generic(o types.Object) (*generic, string) {
 		return n.generic, "#" + strconv.Itoa(n.id)
 	}
 	if g := l.std.generic(o); g != nil {
+		if m := l.std.moduleOf(o); m != nil { // its path is another version's, too
+			return g, "module " + strconv.Itoa(m.id) + "." + o.Name()
+		}
 		return g, o.Pkg().Path() + "." + o.Name()
 	}
 	return nil, ""
@@ -136,9 +145,12 @@ func (l *lowering) lowerInstances() {
 		l.queue = l.queue[1:]
 		src, env, locals := l.src, l.env, l.locals
 		l.src, l.env, l.locals = in.g.src, map[*types.TypeParam]types.Type{}, map[*types.TypeName]*types.Named{}
-		if in.g.fn != nil {
+		switch {
+		case in.g.fn != nil:
 			l.instanceFunc(in)
-		} else {
+		case in.g.v != nil:
+			l.instanceVar(in)
+		default:
 			l.instanceType(in)
 		}
 		l.src, l.env, l.locals = src, env, locals
@@ -174,8 +186,8 @@ func (l *lowering) instanceFunc(in *instance) {
 	l.bindParams(f.Signature().TypeParams(), in.args)
 	l.begin(d)
 	l.moveLocals(d, in.name.current)
-	s := l.function(d, d.Type.Params.Pos(), d.Type, d.Body, &frame{node: d, fn: true, sig: l.subst(f.Type()).(*types.Signature)})
-	l.pieces = append(l.pieces, &piece{name: in.name, text: "func " + nameRef(in.name.id) + s, src: l.src, pos: d.Pos(), fn: d.Name.Name})
+	s := l.body(d, l.subst(f.Type()).(*types.Signature))
+	l.pieces = append(l.pieces, &piece{name: in.name, text: "func " + nameRef(in.name.id) + s, src: l.src, pos: d.Pos(), fn: d.Name.Name, decl: d})
 }
 
 func (l *lowering) instanceType(in *instance) {
@@ -187,11 +199,14 @@ func (l *lowering) instanceType(in *instance) {
 	}
 	l.bindParams(n.TypeParams(), in.args)
 	l.begin(in.g.spec)
-	l.pieces = append(l.pieces, &piece{name: in.name, text: "type " + nameRef(in.name.id) + " " + l.definition(in.g.spec, nameRef(in.name.id)), src: l.src, pos: in.g.spec.Pos()})
-	if t, err := types.Instantiate(nil, n, in.args, false); err == nil {
+	l.pieces = append(l.pieces, &piece{name: in.name, text: "type " + nameRef(in.name.id) + " " + l.definition(in.g.spec, nameRef(in.name.id)), src: l.src, pos: in.g.spec.Pos(), holds: l.holds(l.typeOf(in.g.spec.Type))})
+	if len(in.args) == 0 {
+		l.methodsOf(nameRef(in.name.id), n)
+	} else if t, err := types.Instantiate(nil, n, in.args, false); err == nil {
 		l.methodsOf(nameRef(in.name.id), t)
 	}
 	for _, d := range in.g.methods {
+		l.src = in.g.src.holding(d.Pos())
 		f := l.src.info.Defs[d.Name].(*types.Func)
 		l.env = map[*types.TypeParam]types.Type{}
 		l.bindParams(n.TypeParams(), in.args)
@@ -205,8 +220,8 @@ func (l *lowering) instanceType(in *instance) {
 		if _, ok := ast.Unparen(d.Recv.List[0].Type).(*ast.StarExpr); ok {
 			star = "*"
 		}
-		s := l.function(d, d.Type.Params.Pos(), d.Type, d.Body, &frame{node: d, fn: true, sig: l.subst(f.Type()).(*types.Signature)})
-		l.pieces = append(l.pieces, &piece{name: in.name, text: "func (" + recv + star + nameRef(in.name.id) + ") " + d.Name.Name + s, src: l.src, pos: d.Pos(), fn: t.Name() + "." + d.Name.Name})
+		s := l.body(d, l.subst(f.Type()).(*types.Signature))
+		l.pieces = append(l.pieces, &piece{name: in.name, text: "func (" + recv + star + nameRef(in.name.id) + ") " + d.Name.Name + s, src: l.src, pos: d.Pos(), fn: t.Name() + "." + d.Name.Name, decl: d})
 	}
 }
 

@@ -105,6 +105,14 @@ func reserved(l *lowering, s string) bool {
 	return n != nil && n.kind == typeName
 }
 
+// fieldName is the name in the interpreter of a field.
+func (l *lowering) fieldName(v *types.Var) string {
+	if v.Embedded() {
+		return l.embedded(v)
+	}
+	return v.Name()
+}
+
 // embedded is the name in the interpreter of the field of an embedded type.
 func (l *lowering) embedded(v *types.Var) string {
 	t := types.Unalias(l.subst(v.Type()))
@@ -116,7 +124,7 @@ func (l *lowering) embedded(v *types.Var) string {
 		return v.Name()
 	}
 	o := n.Obj()
-	if o.Pkg() != nil && l.ours(o) && (n.TypeArgs().Len() > 0 || l.localNames[o] != "") {
+	if o.Pkg() != nil && l.ours(o) && (n.TypeArgs().Len() > 0 || l.localNames[o] != "" || l.std.has(o)) {
 		return l.named(n)
 	}
 	return o.Name()
@@ -143,6 +151,10 @@ func (l *lowering) selector(e *ast.SelectorExpr) (string, bool) {
 	// a package's
 	o := info.Uses[e.Sel]
 	if o == nil || o.Pkg() == nil {
+		return "", false
+	}
+	if o.Pkg() == types.Unsafe {
+		l.fail(e, "package unsafe")
 		return "", false
 	}
 	if l.std.has(o) {

@@ -55,6 +55,7 @@ const (
 // relative, so that they can follow a cell that is run again unchanged.
 type origin struct {
 	cell int
+	file string // of a module
 	line int
 }
 
@@ -67,10 +68,11 @@ type notebook struct {
 	instances map[string]*name
 	serial    int
 	used      map[string]int // how often a base was renamed or instantiated
+	packages  map[int]bool   // of modules, those whose initialisation is there
 }
 
 func newNotebook() *notebook {
-	return &notebook{objects: map[any]*name{}, names: map[int]*name{}, live: map[string]*name{}, instances: map[string]*name{}, used: map[string]int{}}
+	return &notebook{objects: map[any]*name{}, names: map[int]*name{}, live: map[string]*name{}, instances: map[string]*name{}, used: map[string]int{}, packages: map[int]bool{}}
 }
 
 // weakKey is a map key that does not keep o alive.
@@ -123,6 +125,7 @@ type draft struct {
 	fresh     map[int]*name
 	instances map[string]*name // new ones
 	used      map[string]int
+	started   []int // packages
 }
 
 func (nb *notebook) draft() *draft {
@@ -195,4 +198,7 @@ func (d *draft) commit(live map[string]*name) {
 		nb.bind(o, n)
 	}
 	maps.Copy(nb.live, live)
+	for _, id := range d.started {
+		nb.packages[id] = true
+	}
 }

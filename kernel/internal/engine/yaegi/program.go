@@ -49,6 +49,9 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 		l.fail(id, "a name that ends in two underscores and a number is the interpreter's own; call %s otherwise", id.Name)
 		return nil, l.err
 	}
+	for _, p := range c.Packages {
+		lib.add(p)
+	}
 	decls, inits := l.declarations(c)
 	for _, d := range decls {
 		d.prev = nb.live[d.base]
@@ -68,7 +71,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 		again = false
 		l.instances, l.used = map[string]*name{}, maps.Clone(nb.used)
 		l.imports, l.taken, l.pieces, l.queue = map[string]string{}, map[string]bool{}, nil, nil
-		l.methods = nil
+		l.methods, l.starts, l.lazy, l.draft.started = nil, nil, nil, nil
 		for _, d := range decls {
 			l.declaration(d)
 			if d.changed() && !d.fresh {
@@ -90,12 +93,13 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 		l.replaceInstances(d, p)
 	}
 	pieces = append(pieces, l.cellFunc(c, inits, p)...)
+	l.startPackages(c.Packages)
 	l.lowerInstances()
 	pieces = append(pieces, l.pieces...)
 	if l.err != nil {
 		return nil, l.err
 	}
-	p.assemble(l, pieces)
+	p.assemble(l, inTypeOrder(pieces))
 	return p, nil
 }
 

@@ -160,5 +160,8 @@ func sourceName(typ string) string {
 		return ""
 	}
 	name, _, _ = strings.Cut(name, "__")
+	if name, pkg, ok := strings.Cut(name, typePackage); ok {
+		return strings.Repeat("*", strings.IndexByte(typ, 'm')) + pkg + "." + name
+	}
 	return strings.Repeat("*", strings.IndexByte(typ, 'm')) + name
 }

@@ -11,18 +11,31 @@ import (
 	"strings"
 )
 
-// source is a checked file that lowering reads: a cell, or one of our source
-// versions of a standard package.
+// source is a checked file that lowering reads: a cell, one of our source
+// versions of a standard package, or a file of a module's package.
 type source struct {
-	cell int    // execution count, or none
-	text []byte // with comments blanked
+	cell int                     // execution count, or none
+	path string                  // of a module's package, and
+	of   map[*token.File]*source // its files
+	text []byte                  // with comments blanked
 	fset *token.FileSet
 	file *ast.File
 	pkg  *types.Package
 	info *types.Info
+
+	shared bool // loop variables are shared by the turns, as before Go 1.22
 }
 
-// none is the cell of our own sources.
+// holding is the source that a position lies in: this one, or another file of
+// the package.
+func (s *source) holding(p token.Pos) *source {
+	if other := s.of[s.fset.File(p)]; other != nil {
+		return other
+	}
+	return s
+}
+
+// none is the cell of our own sources and of modules.
 const none = -1
 
 // off is the position's offset in text, whatever line directives say.

@@ -90,7 +90,7 @@ func (l *lowering) substList(tl *types.TypeList) []types.Type {
 // ours tells objects whose syntax we have: the cells' and those of our source
 // versions of standard packages.
 func (l *lowering) ours(o types.Object) bool {
-	return o.Pkg() != nil && (o.Pkg().Path() == "main" || l.std.has(o))
+	return o.Pkg() != nil && (o.Pkg().Path() == "main" || l.std.moduleOf(o) != nil || l.std.has(o))
 }
 
 // typ prints a type as the lowered text writes it.
@@ -103,7 +103,7 @@ func (l *lowering) typ(x types.Type) string {
 	case *types.Basic:
 		switch {
 		case x.Kind() == types.UnsafePointer:
-			return l.use("unsafe") + ".Pointer"
+			return "*uintptr" // which nothing is made of, see isUnsafe
 		case x.Kind() == types.UntypedNil:
 			return "interface{}"
 		case x.Info()&types.IsUntyped != 0:
