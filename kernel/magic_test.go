@@ -209,7 +209,7 @@ func TestMagicsThatFail(t *testing.T) {
 	k := start(t)
 	fails(t, k, 1, "x := 1\n%tiem x", "CompileError", "unknown magic %tiem", "did you mean %time?", "Cell In[1], line 2", "%help")
 	fails(t, k, 2, "x", "CompileError", "undefined: x")
-	fails(t, k, 3, "%get example.com/m@v1", "MagicError", "not yet")
+	fails(t, k, 3, "%get fmt", "MagicError", "standard library")
 	fails(t, k, 4, "!touch never\ny := undefined", "CompileError", "Cell In[4], line 2")
 	if _, err := os.Stat("never"); err == nil {
 		t.Error("a magic ran in a cell that does not compile")

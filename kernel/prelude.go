@@ -10,6 +10,7 @@ import (
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 )
 
 // preferred says which package a name means where several have it, and which
@@ -168,8 +169,8 @@ func standard(path string) bool {
 }
 
 // newScope returns the scope that every notebook starts with, and its cell 0.
-func newScope() (*cell.Scope, *cell.Cell, error) {
-	scope := cell.NewScope(exports.Importer(), prelude())
+func newScope(set *modules.Set) (*cell.Scope, *cell.Cell, error) {
+	scope := cell.NewScope(set, prelude())
 	c, err := scope.Check(0, preludeSource)
 	if err != nil {
 		return nil, nil, fmt.Errorf("kernel: check the prelude: %w", err)

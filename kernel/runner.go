@@ -2,9 +2,11 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/session"
 )
 
@@ -46,10 +48,17 @@ type RunnerOptions struct {
 	Dir     string   // the cells' working directory; default: the current one
 	Env     []string // the cells' environment; default: this process's
 	Log     *slog.Logger
+	// File is a Go file that is run: cells can import what the module that it
+	// lies in requires. That is looked up with the go command when the first
+	// cell imports what Branchbook has not, and changes nothing there.
+	File string
 }
 
 // Runner runs cells in a worker process, without Jupyter.
-type Runner struct{ nb *session.Notebook }
+type Runner struct {
+	nb   *session.Notebook
+	file string // until its module is looked up
+}
 
 // NewRunner starts a worker for a new notebook.
 func NewRunner(opts RunnerOptions) (*Runner, error) {
@@ -57,7 +66,7 @@ func NewRunner(opts RunnerOptions) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{nb}, nil
+	return &Runner{nb, opts.File}, nil
 }
 
 // Execute runs the next cell and passes its outputs to emit, in order, one at
@@ -65,6 +74,14 @@ func NewRunner(opts RunnerOptions) (*Runner, error) {
 // interrupted; variables are kept, and the runner stays usable. A cell's own
 // failure is in the Result; err is for a worker that cannot be started.
 func (r *Runner) Execute(ctx context.Context, source string, emit func(Output)) (Result, error) {
+	if r.file != "" {
+		l, err := modules.Command{}.Beside(ctx, r.file, []byte(source))
+		if err != nil {
+			return Result{}, fmt.Errorf("kernel: look up the imports of %s: %w", r.file, err)
+		}
+		r.nb.Use(l)
+		r.file = ""
+	}
 	var mu sync.Mutex
 	over := false
 	defer func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm"
 	"github.com/branchbook/branchbook/kernel/internal/engine/yaegi"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/session"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
@@ -31,7 +32,7 @@ func ServeWorker(engine string) error {
 func Engines() []string { return []string{"yaegi", "vm"} }
 
 // engineNamed returns what opens an engine and its scope.
-func engineNamed(name string) (func() (worker.Scope, engine.Engine, error), error) {
+func engineNamed(name string) (func() (worker.Cells, error), error) {
 	switch name {
 	case "", "yaegi":
 		return opener(func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }), nil
@@ -42,24 +43,25 @@ func engineNamed(name string) (func() (worker.Scope, engine.Engine, error), erro
 }
 
 // opener opens an engine and has it run the prelude.
-func opener(open func() (engine.Engine, error)) func() (worker.Scope, engine.Engine, error) {
-	return func() (worker.Scope, engine.Engine, error) { return openEngine(open) }
+func opener(open func() (engine.Engine, error)) func() (worker.Cells, error) {
+	return func() (worker.Cells, error) { return openEngine(open) }
 }
 
-func openEngine(open func() (engine.Engine, error)) (worker.Scope, engine.Engine, error) {
-	scope, c, err := newScope()
+func openEngine(open func() (engine.Engine, error)) (worker.Cells, error) {
+	set := modules.NewSet(true)
+	scope, c, err := newScope(set)
 	if err != nil {
-		return nil, nil, err
+		return worker.Cells{}, err
 	}
 	eng, err := open()
 	if err != nil {
-		return nil, nil, fmt.Errorf("kernel: open the engine: %w", err)
+		return worker.Cells{}, fmt.Errorf("kernel: open the engine: %w", err)
 	}
 	if out := eng.Run(context.Background(), c); out.Failure != nil {
-		return nil, nil, fmt.Errorf("kernel: run the prelude: %s", out.Failure.Message)
+		return worker.Cells{}, fmt.Errorf("kernel: run the prelude: %s", out.Failure.Message)
 	}
 	scope.Commit(c)
-	return scope, eng, nil
+	return worker.Cells{Scope: scope, Engine: eng, Modules: set}, nil
 }
 
 // newNotebook starts a worker, and checks the prelude for this side.
@@ -77,15 +79,16 @@ func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
 		}
 		command = append(slices.Clip(command), "--engine="+opts.Engine)
 	}
+	set := modules.NewSet(false)
 	return session.Open(session.Options{
 		NewScope: func() (*cell.Scope, error) {
-			scope, c, err := newScope()
+			scope, c, err := newScope(set)
 			if err != nil {
 				return nil, err
 			}
 			scope.Commit(c)
 			return scope, nil
 		},
-		Command: command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log,
+		Command: command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: set,
 	})
 }

@@ -28,7 +28,9 @@ they had. A cell tagged raises-exception may fail, one tagged skip-execution
 does not run.
 
 A Go file runs as one cell, in the current directory: a program with main, or
-statements as in a notebook. Its output is printed.
+statements as in a notebook. Its output is printed. Packages of other modules
+are taken from the module that the file lies in, if there is a go.mod, which
+stays as it is; a notebook fetches them with %get.
 
 The file is replaced in one step, so a run that is killed leaves it as it was.
 Ctrl-C interrupts the cell that runs and keeps what there is.`,
@@ -63,7 +65,7 @@ func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: engine})
+	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: engine, File: path})
 	if err != nil {
 		return err
 	}
@@ -74,6 +76,9 @@ func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Write
 		return context.Cause(ctx)
 	case err != nil:
 		return err
+	case strings.HasPrefix(result.EValue, "could not import ") && strings.Contains(result.EValue, "is not in the notebook"):
+		io.WriteString(stderr, "A Go file gets packages of modules from the go.mod beside it, or by a first line //gonb:%get MODULE.\n")
+		return errReported
 	case result.Status != kernel.OK:
 		return errReported
 	}

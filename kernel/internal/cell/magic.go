@@ -25,7 +25,6 @@ const (
 	AroundGo              // it says how Go runs
 	Ignored               // other Go kernels need it
 	Refused               // other Go kernels have it
-	NotYet
 )
 
 // Shell is the name of the magic that a line with ! is.
@@ -56,6 +55,7 @@ var Magics = []Magic{
 	{"sh", "", "run the rest of the cell with sh", InWorker, false, true},
 	{"script", "COMMAND [ARG...]", "give the rest of the cell to the command, as its input", InWorker, false, true},
 	{Shell, "COMMAND", "run the command with bash, or sh where there is none; a line that ends in \\ goes on; also $ COMMAND", InWorker, true, false},
+	{"get", "[MODULE[@VERSION]...]", "fetch Go modules, whose packages cells can import then; list those that are there", InWorker, true, false},
 	{"goflags", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"goworkfix", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"autoget", "", "ignored: cells are not built by the go command", Ignored, true, false},
@@ -67,7 +67,6 @@ var Magics = []Magic{
 	{"widgets", "", "not to be had: it needs GoNB's script in the page; nb.Progress shows progress", Refused, true, false},
 	{"with_inputs", "", "not to be had: commands read no input; %%script gives them some", Refused, true, false},
 	{"with_password", "", "not to be had: commands read no input; %%script gives them some", Refused, true, false},
-	{"get", "MODULE", "not yet: fetch a Go module", NotYet, true, false},
 }
 
 // Usage writes the magic as a cell does: "%cd [DIR]".

@@ -9,7 +9,7 @@ import (
 func importHint(msg string) string {
 	path, why, _ := strings.Cut(strings.TrimPrefix(msg, "could not import "), " (")
 	switch {
-	case !strings.HasPrefix(why, "package "+path+" is not in the notebook"):
+	case why != "package "+path+" is not in the notebook)":
 		return "" // the message says it
 	case OldPath(path) != "":
 		return "it is the path of years ago: import \"" + OldPath(path) + "\""

@@ -83,6 +83,6 @@ const (
 type Frame struct {
 	Cell      int    // execution count
 	File      string // of a module, as "github.com/google/uuid/hash.go"; Cell is 0 then
-	Line, Col int // in the cell's source, from 1; Col 0 where unknown
+	Line, Col int    // in the cell's source, from 1; Col 0 where unknown
 	Func      string
 }

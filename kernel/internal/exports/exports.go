@@ -84,10 +84,11 @@ func Names() map[string]string {
 	return m
 }
 
-// Has tells whether there is a package of the given path.
+// Has tells whether there is a package of the given path, or one that stands in
+// for it.
 func Has(path string) bool {
-	_, ok := index()[path]
-	return ok
+	_, ok := index().pieces[path]
+	return ok || index().aliases[path] != ""
 }
 
 // Importer returns the importer of the embedded packages, one for the whole

@@ -215,7 +215,9 @@ func flaws(p *build.Package, known func(path string) bool) (n int, why *unable) 
 	return n, nil
 }
 
-func fileOf(pos token.Position) string { return fmt.Sprintf("%s:%d", filepath.Base(pos.Filename), pos.Line) }
+func fileOf(pos token.Position) string {
+	return fmt.Sprintf("%s:%d", filepath.Base(pos.Filename), pos.Line)
+}
 
 // unbuildable says why dir holds no package.
 func unbuildable(dir string, p *build.Package, err error) *unable {

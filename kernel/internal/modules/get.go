@@ -77,13 +77,6 @@ func (c Command) Get(ctx context.Context, prev Listing, args []string) (Listing,
 	return next, nil
 }
 
-// Beside returns what the module in dir has of the imports, and of all that
-// they need; its go.mod stays as it is.
-func (c Command) Beside(ctx context.Context, dir string, imports []string) (Listing, error) {
-	l := Listing{}
-	return l, c.add(ctx, dir, &l, append([]string{"list"}, listFlags...), imports)
-}
-
 // lay writes the notebook's module.
 func (c Command) lay(ctx context.Context, dir string, l Listing) error {
 	if l.GoMod == "" {

@@ -69,7 +69,7 @@ func (nb *Notebook) runFailure(w worker.Failure) failure {
 	if w.Kind == "interrupt" {
 		value = "the cell was interrupted; variables are kept"
 	}
-	if w.Kind == "panic" && len(w.Frames) > 0 && w.Frames[0].Cell == 0 {
+	if w.Kind == "panic" && len(w.Frames) > 0 && w.Frames[0].Cell == 0 && w.Frames[0].File == "" {
 		name = "Error" // of must, which is in the prelude
 	}
 	f := plainFailure(name, value)
@@ -140,12 +140,16 @@ func (nb *Notebook) frames(frames []worker.Frame) []string {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
 	var lines []string
-	frames = slices.DeleteFunc(slices.Clone(frames), func(f worker.Frame) bool { return f.Cell == 0 }) // the prelude is ours
+	frames = slices.DeleteFunc(slices.Clone(frames), func(f worker.Frame) bool { return f.Cell == 0 && f.File == "" }) // the prelude is ours
 	for i, at := range frames {
 		if skipped := len(frames) - shown; skipped > 0 && i >= shown/2 && i < shown/2+skipped {
 			if i == shown/2 {
 				lines = append(lines, faint+fmt.Sprintf("… %d more frames", skipped)+reset)
 			}
+			continue
+		}
+		if at.File != "" {
+			lines = append(lines, inFunction(fmt.Sprintf("%s%s, line %d%s", cyan, at.File, at.Line, reset), at.Func))
 			continue
 		}
 		n := at.Cell
@@ -163,6 +167,10 @@ func place(n, line int, function string) string {
 	if n > hiddenBase {
 		at = fmt.Sprintf("%sUncounted cell, line %d%s", cyan, line, reset)
 	}
+	return inFunction(at, function)
+}
+
+func inFunction(at, function string) string {
 	if function != "" {
 		at += ", in " + function
 	}

@@ -34,7 +34,7 @@ func (t *turn) magic(step cell.Step) error {
 			return t.test(step)
 		}
 		return t.timeit(step)
-	case cell.NotYet, cell.Refused:
+	case cell.Refused:
 		t.failMagic(step, "MagicError", "%"+m.Name+" is "+m.Help)
 	case cell.Ignored:
 		t.note("%" + m.Name + " is " + m.Help)
@@ -109,7 +109,7 @@ func (t *turn) front(step cell.Step) error {
 			return err
 		}
 		t.process, t.scope, _ = t.current()
-		t.print("All names are forgotten, and a new process runs the cells from here on.\nThe working directory and what %env set are kept.\n")
+		t.print("All names are forgotten, and a new process runs the cells from here on.\nThe working directory, what %env set and the modules of %get are kept.\n")
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func whoText(names []cell.Name) string {
 // command has the worker carry out a magic.
 func (t *turn) command(step cell.Step) error {
 	if rest, ok := strings.CutPrefix(step.Args, "*go "); ok && step.Magic == cell.Shell {
-		t.note("!*go " + shorten(rest) + " is ignored: cells are in no module of the go command's; %get will fetch modules")
+		t.note("!*go " + shorten(rest) + " is ignored: cells are in no module of the go command's; %get fetches modules")
 		return nil
 	}
 	done, err := t.do(worker.Job{N: t.n, Command: &worker.Command{Name: step.Magic, Args: step.Args, Body: step.Body}})

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
 
@@ -20,7 +21,9 @@ type Options struct {
 	Command  []string // starts a worker
 	Dir      string   // the cells' working directory; default: the current one
 	Env      []string // the cells' environment; default: this process's
-	Log      *slog.Logger
+	// Modules is what scopes import third-party packages from. %get changes it.
+	Modules *modules.Set
+	Log     *slog.Logger
 }
 
 // Notebook runs cells, one at a time, in a worker process, which it replaces
@@ -64,6 +67,9 @@ func Open(opts Options) (*Notebook, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
+	if opts.Modules == nil {
+		opts.Modules = modules.NewSet(false)
+	}
 	nb := &Notebook{opts: opts, sources: map[int]string{}, owners: map[int]int{}, emit: func(Output) {}}
 	if err := nb.start(); err != nil {
 		return nil, err
@@ -81,8 +87,9 @@ func (nb *Notebook) start() error {
 	if closed {
 		return ErrClosed
 	}
+	listing := opts.Modules.Listing()
 	process, err := worker.Start(worker.Options{
-		Command: opts.Command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log,
+		Command: opts.Command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: &listing,
 		Stream: func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
 		Show:   nb.show,
 	})
@@ -115,6 +122,13 @@ func (nb *Notebook) show(s worker.Show) {
 	default:
 		nb.send(Output{Type: Display, DisplayID: s.ID, Data: s.Data, Metadata: s.Metadata})
 	}
+}
+
+// Use lets cells import what l has. It must not be called while a cell runs.
+func (nb *Notebook) Use(l modules.Listing) {
+	process, _, _ := nb.current()
+	nb.opts.Modules.Use(l)
+	process.Use(l)
 }
 
 // Count is the execution count of the last cell that counted.

@@ -93,12 +93,12 @@ func (t *turn) steps() (Result, error) {
 // checkWhole checks the Go of all steps as one, so that a cell whose Go is
 // wrong runs nothing, not even the magics before it. The cell that it returns
 // is nil where a step has to be checked when it is its turn: it is one of
-// several, or comes after a %reset.
+// several, or comes after a %reset or a %get.
 func (t *turn) checkWhole(script *cell.Script) (*cell.Cell, error) {
 	steps := 0
 	for _, step := range script.Steps {
-		if step.Magic == "reset" {
-			return nil, nil
+		if step.Magic == "reset" || step.Magic == "get" {
+			return nil, nil // the Go that follows has other names, or packages
 		}
 		if step.Go != "" && step.Magic != "timeit" {
 			steps++
@@ -204,6 +204,9 @@ func (nb *Notebook) part(n int) int {
 func (nb *Notebook) settle(s *worker.Settings) {
 	if s == nil {
 		return
+	}
+	if s.Modules != nil {
+		nb.opts.Modules.Use(*s.Modules)
 	}
 	nb.mu.Lock()
 	defer nb.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 // where it exits.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := worker.Serve(func() (worker.Scope, engine.Engine, error) { return newScope(), printer{}, nil }); err != nil {
+		if err := worker.Serve(func() (worker.Cells, error) { return worker.Cells{Scope: newScope(), Engine: printer{}}, nil }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

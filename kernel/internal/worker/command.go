@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/random"
 )
 
@@ -33,10 +34,12 @@ const CommandFailed = "command"
 type Settings struct {
 	Dir string   `json:"dir,omitempty"` // the working directory
 	Env []string `json:"env,omitempty"` // variables, NAME=VALUE
+	// Modules is what cells can import from now on, if that has changed.
+	Modules *modules.Listing `json:"modules,omitempty"`
 }
 
 // command carries out the command of a job.
-func command(ctx context.Context, j Job) Done {
+func command(ctx context.Context, set *modules.Set, j Job) Done {
 	d := Done{N: j.N}
 	c := *j.Command
 	var err error
@@ -65,6 +68,8 @@ func command(ctx context.Context, j Job) Done {
 		}
 	case "env":
 		d.Settings, err = environment(c.Args)
+	case "get":
+		d.Settings, err = get(ctx, set, words(c.Args))
 	case "args":
 		os.Args = append(os.Args[:1:1], words(c.Args)...)
 	case "seed":
@@ -117,6 +122,23 @@ func shell(ctx context.Context, input string, command ...string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", command[0], err)
 	}
+	err := wait(ctx, cmd)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return fmt.Errorf("the command was ended by a signal: %v", status.Signal())
+		}
+		return fmt.Errorf("the command failed: %w", err)
+	}
+	return err
+}
+
+// wait waits for a command that runs. When ctx ends, the command and all that
+// it has started are interrupted, and soon killed.
+func wait(ctx context.Context, cmd *exec.Cmd) error {
 	ended := make(chan struct{})
 	stopped := make(chan struct{})
 	go func() {
@@ -138,16 +160,6 @@ func shell(ctx context.Context, input string, command ...string) error {
 	err := cmd.Wait()
 	close(ended)
 	<-stopped
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			return fmt.Errorf("the command was ended by a signal: %v", status.Signal())
-		}
-		return fmt.Errorf("the command failed: %w", err)
-	}
 	return err
 }
 

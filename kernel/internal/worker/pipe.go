@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 )
 
 // maxFrame bounds a frame's payload. Larger values are cut before they are
@@ -36,6 +38,9 @@ type Job struct {
 	N       int      `json:"n"`      // execution count
 	Source  string   `json:"source"` // Go without magics
 	Command *Command `json:"command,omitempty"`
+	// Modules is what the cells can import from now on; nil for what they
+	// could so far.
+	Modules *modules.Listing `json:"modules,omitempty"`
 }
 
 type interruptFrame struct {
@@ -82,6 +87,7 @@ type Failure struct {
 // Frame is engine.Frame on the wire.
 type Frame struct {
 	Cell int    `json:"cell"`
+	File string `json:"file,omitempty"`
 	Line int    `json:"line"`
 	Col  int    `json:"col"`
 	Func string `json:"func"`

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 )
 
 // grace is how long an interrupted cell may take to stop. Interpreted code
@@ -27,6 +28,7 @@ type Options struct {
 	Dir     string   // default: the current directory
 	Env     []string // default: this process's
 	Log     *slog.Logger
+	Modules *modules.Listing // what cells can import; nil for none
 
 	// Stream and Show get what the child prints and shows, also between
 	// jobs, in order, from one goroutine at a time. They must not call the
@@ -121,6 +123,9 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 // Gone is closed when the child has ended.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
+// Use lets cells import what l has, from the next Run on.
+func (p *Process) Use(l modules.Listing) { p.opts.Modules = &l }
+
 // Settle passes on what was printed so far, and starts a new cell's count of
 // output. What comes later belongs to the next Run.
 func (p *Process) Settle() { p.capture.begin() }
@@ -139,6 +144,9 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 	}
 	if p.unfit != "" {
 		return Done{}, errors.New("worker: start: " + p.unfit)
+	}
+	if job.Modules == nil {
+		job.Modules, p.opts.Modules = p.opts.Modules, nil // with the first job
 	}
 	if err := p.write(kindRun, job); err != nil {
 		if errors.Is(err, errWrite) {

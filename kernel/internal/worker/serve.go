@@ -17,9 +17,17 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/display"
 	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/nb"
 	"github.com/branchbook/branchbook/kernel/nb/gonbui"
 )
+
+// Cells are what a child runs cells with.
+type Cells struct {
+	Scope   Scope
+	Engine  engine.Engine
+	Modules *modules.Set // what Scope imports third-party packages from
+}
 
 // Scope checks cells against the names of earlier ones.
 type Scope interface {
@@ -38,7 +46,7 @@ const maxStack = 256 << 20
 // Serve is the child: it opens a scope and an engine and runs the cells that
 // the parent sends, until the parent hangs up. Then it returns, also while a
 // cell runs; the caller ends the process.
-func Serve(open func() (Scope, engine.Engine, error)) error {
+func Serve(open func() (Cells, error)) error {
 	// An interrupt comes as a frame. A signal is for the parent, whatever
 	// process group it was sent to. It is caught, not ignored: what cells start
 	// would inherit that.
@@ -150,8 +158,8 @@ func (s *server) interrupt(n int) {
 }
 
 // work runs jobs, one at a time.
-func (s *server) work(open func() (Scope, engine.Engine, error)) {
-	scope, eng, err := open()
+func (s *server) work(open func() (Cells, error)) {
+	cells, err := open()
 	if err != nil {
 		s.write(kindHello, Hello{Error: err.Error()})
 		return
@@ -163,7 +171,7 @@ func (s *server) work(open func() (Scope, engine.Engine, error)) {
 		s.mu.Lock()
 		ctx := s.ctx
 		s.mu.Unlock()
-		s.finish(run(ctx, scope, eng, j))
+		s.finish(run(ctx, cells, j))
 	}
 }
 
@@ -178,24 +186,27 @@ func (s *server) finish(d Done) {
 	}
 }
 
-func run(ctx context.Context, scope Scope, eng engine.Engine, j Job) Done {
+func run(ctx context.Context, cells Cells, j Job) Done {
+	if j.Modules != nil {
+		cells.Modules.Use(*j.Modules)
+	}
 	if j.Command != nil && j.Command.Name == "rm" {
-		scope.Forget(strings.Fields(j.Command.Args)...) // the parent says which it knows not
+		cells.Scope.Forget(strings.Fields(j.Command.Args)...) // the parent says which it knows not
 		return Done{N: j.N}
 	}
 	if j.Command != nil {
-		return command(ctx, j)
+		return command(ctx, cells.Modules, j)
 	}
-	c, err := scope.Check(j.N, j.Source)
+	c, err := cells.Scope.Check(j.N, j.Source)
 	if err != nil { // the parent has checked: its scope and ours differ
 		return Done{N: j.N, Failure: &Failure{Kind: string(engine.Unsupported), Message: err.Error()}}
 	}
 	forgetFlags(j.Source)
 	began := time.Now()
-	out := eng.Run(ctx, c)
+	out := cells.Engine.Run(ctx, c)
 	took := time.Since(began)
 	if out.Failure == nil || out.Failure.Kind != engine.Unsupported {
-		scope.Commit(c)
+		cells.Scope.Commit(c)
 	}
 	d := done(j.N, out)
 	d.Took = took

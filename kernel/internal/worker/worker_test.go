@@ -23,7 +23,7 @@ import (
 // orders to print, show, wait and die.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := Serve(func() (Scope, engine.Engine, error) { return script{}, script{}, nil }); err != nil {
+		if err := Serve(func() (Cells, error) { return Cells{Scope: script{}, Engine: script{}}, nil }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
