@@ -85,14 +85,16 @@ func (r *Request) Idle() {
 	}
 }
 
-// UntilIdle takes outputs, whatever they are, until the status idle.
-func (r *Request) UntilIdle() {
+// UntilIdle takes outputs, whatever they are, until the status idle, and
+// returns them.
+func (r *Request) UntilIdle() (outputs []Message) {
 	r.c.tb.Helper()
 	for {
 		m := r.c.next("status idle for "+r.msgType, func(m Message) bool { return m.Channel == "iopub" && m.Parent.MsgID == r.ID })
 		if m.Header.MsgType == "status" && strings.Contains(string(m.Content), `"idle"`) {
-			return
+			return outputs
 		}
+		outputs = append(outputs, m)
 	}
 }
 
@@ -112,6 +114,9 @@ func (r *Request) Input(count int) {
 		r.c.tb.Fatalf("execute_input has count %d, want %d", in.Count, count)
 	}
 }
+
+// AnyInput expects an execute_input.
+func (r *Request) AnyInput() { r.c.tb.Helper(); r.output("execute_input", nil) }
 
 // Stream expects one stream message.
 func (r *Request) Stream(name, text string) {

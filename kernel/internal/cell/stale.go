@@ -51,11 +51,25 @@ func (k *check) staleUses(c *Cell) Diagnostics {
 		list = append(list, Diagnostic{
 			Line: line, Col: col,
 			Msg:  fmt.Sprintf("%s was made by In[%d] with an earlier %s", o.Name(), e.cell, cause),
-			Hint: fmt.Sprintf("run In[%d] again", e.cell),
+			Hint: k.staleHint(e, cause),
 		})
 		return true
 	})
 	return list
+}
+
+// staleHint says how to get what e was once more. Its cell is no help where it
+// declares the type as well: that brings the earlier one back.
+func (k *check) staleHint(e *entry, cause string) string {
+	if _, ok := e.obj.(*types.Var); ok {
+		here := mentions(e.obj.Type(), func(t *types.TypeName) bool {
+			return t.Name() == cause && k.fset.Position(t.Pos()).Filename == fileName(e.cell)
+		})
+		if here != "" {
+			return fmt.Sprintf("a type with other methods is another type: make %s again; In[%d] would also bring the earlier %s back", e.obj.Name(), e.cell, cause)
+		}
+	}
+	return fmt.Sprintf("run In[%d] again", e.cell)
 }
 
 // cause returns the name that p refers to and that changed.

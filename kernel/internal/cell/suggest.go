@@ -45,7 +45,7 @@ func (k *check) hint(c *Cell, err types.Error) string {
 		return k.fieldHint(c, err.Pos)
 	case strings.HasSuffix(msg, "is not used") && strings.HasPrefix(msg, "append("):
 		return "append returns the longer slice: xs = append(xs, …)"
-	case strings.HasSuffix(msg, " is not used") && k.inBody(c, err.Pos):
+	case strings.HasSuffix(msg, " is not used") && !strings.HasPrefix(msg, "nil ") && k.inBody(c, err.Pos):
 		return "only the last expression of a cell is shown; print this one with fmt.Println(…)"
 	case msg == "could not import C" || strings.HasPrefix(msg, "could not import C "):
 		return "cells are not compiled; they cannot hold C"

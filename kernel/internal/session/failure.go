@@ -67,7 +67,8 @@ func (nb *Notebook) runFailure(w worker.Failure) failure {
 	}
 	value := w.Message
 	if w.Kind == "interrupt" {
-		value = "the cell was interrupted; variables are kept"
+		_, more, _ := strings.Cut(w.Message, "; ")
+		value = strings.TrimSuffix("the cell was interrupted; variables are kept; "+more, "; ")
 	}
 	if w.Kind == "panic" && len(w.Frames) > 0 && w.Frames[0].Cell == 0 && w.Frames[0].File == "" {
 		name = "Error" // of must, which is in the prelude

@@ -32,6 +32,7 @@ import (
 	"go/types"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/traefik/yaegi/interp"
@@ -66,6 +67,8 @@ type Engine struct {
 	entry   func()          // of the program that was executed last
 	pending []func()        // make single variables of modules
 	starts  map[int]func()  // initialise packages of modules, and did not end yet
+
+	goroutines atomic.Int64 // of cells, that run
 
 	stuck *run // of an interrupt that did not end the cell
 

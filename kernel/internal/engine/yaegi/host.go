@@ -93,7 +93,9 @@ func (e *Engine) spawn(f func()) { go e.guarded(f)() }
 // process.
 func (e *Engine) guarded(f func()) func() {
 	return func() {
+		e.goroutines.Add(1)
 		defer func() {
+			e.goroutines.Add(-1)
 			if x := recover(); x != nil {
 				e.goroutinePanicked(e.panicked(x))
 				e.runner.unwound(goid())

@@ -47,8 +47,16 @@ func (e *Engine) call(r *run, f func()) engine.Outcome {
 	select {
 	case <-r.ended:
 	case <-r.ctx.Done():
-		r.fail(&engine.Failure{Kind: engine.Interrupt, Message: "interrupted"})
+		f := &engine.Failure{Kind: engine.Interrupt, Message: "interrupted"}
+		r.fail(f)
+		running := e.goroutines.Load()
 		e.interrupt(r)
+		switch ended := running - e.goroutines.Load(); {
+		case ended == 1:
+			f.Message += "; a goroutine that a cell had started has ended too"
+		case ended > 1:
+			f.Message += fmt.Sprintf("; %d goroutines that cells had started have ended too", ended)
+		}
 	case <-r.stop:
 		e.interrupt(r)
 	}
@@ -96,6 +104,7 @@ func (e *Engine) interrupt(r *run) {
 		case e.reach.done <- struct{}{}:
 			continue
 		case <-r.ended:
+			e.endGoroutines()
 			e.reach.resume(id)
 			return
 		case <-timeout.C:
@@ -112,6 +121,22 @@ func (e *Engine) interrupt(r *run) {
 		e.reach.resume(id)
 		close(r.free)
 	}()
+}
+
+// endGoroutines lets the goroutines of cells see that they are to end, which
+// takes those a moment that only now wake up. Some cannot: they are in compiled
+// code.
+func (e *Engine) endGoroutines() {
+	timeout := time.NewTimer(100 * time.Millisecond)
+	defer timeout.Stop()
+	for e.goroutines.Load() > 0 {
+		select {
+		case e.reach.done <- struct{}{}:
+		case <-time.After(time.Millisecond):
+		case <-timeout.C:
+			return
+		}
+	}
 }
 
 // waitForStuck returns the failure of a Run while an interrupted cell goes on.
