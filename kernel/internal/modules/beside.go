@@ -14,7 +14,7 @@ import (
 // that the file imports, and of all that they need; its go.mod stays as it is.
 // The listing is empty if the file needs no module, or lies in none.
 func (c Command) Beside(ctx context.Context, file string, source []byte) (Listing, error) {
-	l := Listing{}
+	l := newListing()
 	imports := foreign(source)
 	dir := moduleDir(filepath.Dir(file))
 	if len(imports) == 0 || dir == "" {

@@ -222,6 +222,9 @@ func fileOf(pos token.Position) string {
 // unbuildable says why dir holds no package.
 func unbuildable(dir string, p *build.Package, err error) *unable {
 	var none *build.NoGoError
+	if _, err := os.Stat(dir); err != nil {
+		return &unable{"", "there is no such package in the module"}
+	}
 	switch {
 	case errors.As(err, &none) && p != nil && len(p.IgnoredGoFiles) > 0:
 		for _, name := range p.IgnoredGoFiles {
@@ -237,11 +240,8 @@ func unbuildable(dir string, p *build.Package, err error) *unable {
 		}
 		return &unable{"", "none of its files is for this system: " + strings.Join(p.IgnoredGoFiles, ", ")}
 	case errors.As(err, &none):
-		return &unable{"", "there is no such package in the module"}
+		return &unable{"", "the directory holds no Go files"}
 	}
-	text := err.Error()
-	if i := strings.LastIndex(text, dir); i >= 0 { // a place of ours tells nobody anything
-		text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
-	}
-	return &unable{"", text}
+	// where modules lie here tells nobody anything
+	return &unable{"", strings.NewReplacer(" in "+dir, "", dir+string(filepath.Separator), "").Replace(err.Error())}
 }

@@ -63,7 +63,8 @@ func (c Command) Get(ctx context.Context, prev Listing, args []string) (Listing,
 	if _, err := c.run(ctx, dir, append([]string{"get"}, wanted...)...); err != nil {
 		return prev, err
 	}
-	next := Listing{Roots: roots}
+	next := newListing()
+	next.Roots = roots
 	if err := c.list(ctx, dir, &next); err != nil {
 		return prev, err
 	}
@@ -98,9 +99,11 @@ func (c Command) lay(ctx context.Context, dir string, l Listing) error {
 type listed struct {
 	ImportPath, Name, Dir string
 	Standard              bool
-	Module                *struct{ Path, Version, Dir, GoVersion string }
+	Module                *listedModule
 	Error                 *struct{ Err string }
 }
+
+type listedModule struct{ Path, Version, Dir, GoVersion string }
 
 var listFlags = []string{"-e", "-deps", "-tags=" + strings.Join(tags, ","), "-json=ImportPath,Name,Dir,Standard,Module,Error"}
 
@@ -120,15 +123,39 @@ func (c Command) list(ctx context.Context, dir string, l *Listing) error {
 		return err
 	}
 	var paths []string
-	err = eachListed(out, func(p listed) {
+	err = each(out, func(p listed) {
 		if p.Name != "" && p.Name != "main" {
 			paths = append(paths, p.ImportPath)
 		}
 	})
-	if err != nil || len(paths) == 0 {
+	if err != nil {
 		return err
 	}
-	return c.add(ctx, dir, l, append([]string{"list", "-mod=mod"}, listFlags...), paths)
+	if len(paths) > 0 {
+		if err := c.add(ctx, dir, l, append([]string{"list", "-mod=mod"}, listFlags...), paths); err != nil {
+			return err
+		}
+	}
+	return c.addRoots(ctx, dir, l)
+}
+
+// addRoots fills in modules of roots none of whose packages the go command
+// would build, so that an import can say why.
+func (c Command) addRoots(ctx context.Context, dir string, l *Listing) error {
+	known := func(root string) bool { _, _, ok := l.find(root); return ok }
+	if !slices.ContainsFunc(l.Roots, func(r string) bool { return !known(r) }) {
+		return nil
+	}
+	out, err := c.run(ctx, dir, "list", "-mod=mod", "-m", "-json=Path,Version,Dir,GoVersion", "all")
+	if err != nil {
+		return err
+	}
+	return each(out, func(m listedModule) {
+		missing := func(root string) bool { return within(root, m.Path) && !known(root) }
+		if m.Dir != "" && m.Version != "" && slices.ContainsFunc(l.Roots, missing) {
+			l.Modules[m.Path] = Module{m.Path, m.Version, m.Dir, m.GoVersion}
+		}
+	})
 }
 
 // add fills in what go list, with its flags, says of the packages.
@@ -137,8 +164,7 @@ func (c Command) add(ctx context.Context, dir string, l *Listing, flags, paths [
 	if err != nil {
 		return err
 	}
-	l.Modules, l.Errors = map[string]Module{}, map[string]string{}
-	return eachListed(out, func(p listed) {
+	return each(out, func(p listed) {
 		if p.Error != nil && !p.Standard {
 			l.Errors[p.ImportPath] = shorten(p.Error.Err)
 		}
@@ -150,16 +176,17 @@ func (c Command) add(ctx context.Context, dir string, l *Listing, flags, paths [
 	})
 }
 
-func eachListed(out []byte, f func(listed)) error {
+// each calls f for each object that go list printed.
+func each[T any](out []byte, f func(T)) error {
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		switch err := d.Decode(&p); {
+		var x T
+		switch err := d.Decode(&x); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return fmt.Errorf("modules: read what go list says: %w", err)
 		}
-		f(p)
+		f(x)
 	}
 }
 

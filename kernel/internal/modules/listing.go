@@ -18,6 +18,8 @@ type Listing struct {
 	GoSum string `json:"go_sum,omitempty"`
 }
 
+func newListing() Listing { return Listing{Modules: map[string]Module{}, Errors: map[string]string{}} }
+
 // A Module is one whose source is on this machine.
 type Module struct {
 	Path    string `json:"path"`

@@ -38,7 +38,7 @@ func (w *lines) Write(b []byte) (int, error) {
 const maxWords = 600
 
 var (
-	address = regexp.MustCompile(`(reading |Get ")?https?://\S+ ?`)
+	address = regexp.MustCompile(`(reading |Get ")?(https?|file)://\S+ ?`)
 	report  = regexp.MustCompile(`^go: (added|upgraded|downgraded|removed|finding|trying|found|toolchain) `)
 )
 
