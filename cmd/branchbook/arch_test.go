@@ -54,7 +54,7 @@ var rooms = map[string][]string{
 	"lib/plot":                            {"lib/llm"},
 	"lib/samplers":                        {"lib/llm"},
 	"lib/samplers/toy":                    {"lib/llm", "lib/samplers"},
-	"kernel/internal/engine/enginetest":   {"kernel/internal/cell", "kernel/internal/engine", "kernel/internal/exports"},
+	"kernel/internal/engine/enginetest":   {"kernel/internal/cell", "kernel/internal/engine", "kernel/internal/exports", "kernel/internal/modules", "kernel/internal/modules/modulestest"},
 }
 
 // testRooms is what test files alone may import beside that.
@@ -63,7 +63,7 @@ var testRooms = map[string][]string{
 	"kernel":                       {"kernel/kerneltest", "kernel/notebook"},
 	"kernel/internal/cell":         {"kernel/internal/exports"},
 	"kernel/internal/engine/vm":    {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
-	"kernel/internal/engine/yaegi": {"kernel/internal/engine/enginetest", "kernel/internal/exports", "kernel/internal/modules"},
+	"kernel/internal/engine/yaegi": {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
 	"kernel/internal/exports":      {"kernel/internal/symbols/extract"},
 	"kernel/internal/modules":      {"kernel/internal/modules/modulestest"},
 	"kernel/internal/session":      {"kernel/internal/engine", "kernel/internal/exports"},

@@ -185,7 +185,11 @@ func Report(printed string, out engine.Outcome, err error) []string {
 	if f := out.Failure; f != nil {
 		s := "! " + string(f.Kind) + " " + strings.ReplaceAll(f.Message, "\n", "; ")
 		for _, at := range f.Frames {
-			s += strings.TrimRight(fmt.Sprintf(" @ In[%d]:%d %s", at.Cell, at.Line, at.Func), " ")
+			file := at.File
+			if file == "" {
+				file = fmt.Sprintf("In[%d]", at.Cell)
+			}
+			s += strings.TrimRight(fmt.Sprintf(" @ %s:%d %s", file, at.Line, at.Func), " ")
 		}
 		r = append(r, s)
 	}

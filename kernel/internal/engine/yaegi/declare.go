@@ -196,6 +196,9 @@ func (l *lowering) declaration(d *decl) {
 		}
 		add("type "+ref+" "+l.definition(d.spec, ref), d.spec.Pos(), "")
 		d.pieces[0].holds = l.holds(l.typeOf(d.spec.Type))
+		if named, ok := d.obj.Type().(*types.Named); ok {
+			l.forwards(ref, named, add)
+		}
 		for _, m := range d.methods {
 			f := l.src.info.Defs[m.Name].(*types.Func)
 			l.begin(m)

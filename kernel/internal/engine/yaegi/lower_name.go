@@ -153,9 +153,9 @@ func (l *lowering) selector(e *ast.SelectorExpr) (string, bool) {
 	if o == nil || o.Pkg() == nil {
 		return "", false
 	}
-	if o.Pkg() == types.Unsafe {
+	if _, isType := o.(*types.TypeName); o.Pkg() == types.Unsafe && !isType {
 		l.fail(e, "package unsafe")
-		return "", false
+		return e.Sel.Name, true
 	}
 	if l.std.has(o) {
 		return l.stdName(o), true

@@ -15,3 +15,5 @@ func TestSuite(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) { enginetest.Conformance(t, newEngine) }
+
+func TestModules(t *testing.T) { enginetest.Modules(t, newEngine, map[string]string{}) }
