@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"go/constant"
 	"go/token"
 	"reflect"
 	"unsafe"
@@ -171,8 +172,10 @@ func (k *compiler) shift(v *ssa.BinOp, z, x uintptr) op {
 func (k *compiler) count(v *ssa.BinOp) func(*frame) uint64 {
 	y := k.slot(v.Y)
 	if c, ok := v.Y.(*ssa.Const); ok {
-		n := c.Uint64()
-		return func(*frame) uint64 { return n }
+		if n, exact := constant.Int64Val(c.Value); !exact || n >= 0 {
+			n := c.Uint64()
+			return func(*frame) uint64 { return n }
+		}
 	}
 	here := k.spot(v.Pos())
 	switch k.typ(v.Y).Kind() {
@@ -199,11 +202,16 @@ func signedCount[T int8 | int16 | int32 | int64](y uintptr, here int32) func(*fr
 		n := *at[T](fr, y)
 		if n < 0 {
 			fr.at = here
-			_ = 1 << n // panics
+			return negativeShift(int64(n))
 		}
 		return uint64(n)
 	}
 }
+
+// negativeShift panics.
+//
+//go:noinline
+func negativeShift(n int64) uint64 { return 1 << n }
 
 func shifts[T integer](o token.Token, z, x uintptr, count func(*frame) uint64) op {
 	if o == token.SHL {

@@ -1,6 +1,9 @@
 package vm
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // boundsError is runtime's, whose fields are its own.
 type boundsError struct {
@@ -12,9 +15,11 @@ type boundsError struct {
 
 // conversion is the panic of a slice that is too short for an array.
 var conversion = caught(func() {
-	var s []int
-	_ = [1]int(s)
+	s := make([]int, 0)
+	sink.Store((*int)(unsafe.Pointer((*[1]int)(s))))
 })
+
+var sink atomic.Pointer[int]
 
 func caught(f func()) (x any) {
 	defer func() { x = recover() }()
@@ -27,7 +32,7 @@ func shortSlice(have, want int) {
 	x := conversion
 	w := (*words)(unsafe.Pointer(&x))
 	e := *(*boundsError)(w.data)
-	e.x, e.y = int64(have), want
+	e.x, e.y = int64(want), have
 	w.data = unsafe.Pointer(&e)
 	panic(x)
 }

@@ -28,6 +28,9 @@ type compiler struct {
 	blocks map[*ssa.BasicBlock]*block
 	queue  []*ssa.BasicBlock
 	ops    []op // of the block that is being compiled
+
+	lost    bool   // see lostDefers
+	restart *block // loads the results and returns, where package ssa does not
 }
 
 type constKey struct {
@@ -52,7 +55,8 @@ func (e *Engine) compile(c *code) *body {
 			}
 		}
 	}
-	r := &body{entry: k.blockOf(c.fn.Blocks[0])}
+	r := &body{guarded: k.defers()}
+	r.entry = k.blockOf(c.fn.Blocks[0])
 	if c.fn.Recover != nil {
 		r.recover = k.blockOf(c.fn.Recover)
 	}
@@ -61,15 +65,8 @@ func (e *Engine) compile(c *code) *body {
 		k.queue = k.queue[1:]
 		k.build(b)
 	}
-	for _, b := range c.fn.Blocks {
-		for _, i := range b.Instrs {
-			switch i := i.(type) {
-			case *ssa.RunDefers:
-				r.guarded = true
-			case *ssa.Defer:
-				r.guarded = r.guarded || i.DeferStack == nil
-			}
-		}
+	if r.recover == nil {
+		r.recover = k.restart
 	}
 	if len(k.start) > 0 {
 		first := r.entry
@@ -77,6 +74,26 @@ func (e *Engine) compile(c *code) *body {
 	}
 	c.finish(k.memory, k.inits)
 	return r
+}
+
+// defers reports whether deferred calls may run at the function's end.
+func (k *compiler) defers() bool {
+	var run, own, stack bool
+	for _, b := range k.fn.Blocks {
+		for _, i := range b.Instrs {
+			switch i := i.(type) {
+			case *ssa.RunDefers:
+				run = true
+			case *ssa.Defer:
+				own = own || i.DeferStack == nil
+			case *ssa.Call:
+				f, ok := i.Call.Value.(*ssa.Builtin)
+				stack = stack || ok && f.Name() == "ssa:deferstack"
+			}
+		}
+	}
+	k.lost = stack && !run
+	return run || own || stack
 }
 
 // finish makes the template of the code's frames.

@@ -24,7 +24,12 @@ func (k *compiler) build(b *ssa.BasicBlock) {
 	k.ops = nil
 	for {
 		var last ssa.Instruction
+		end := k.lostDefers(b)
 		for i, instr := range b.Instrs {
+			if i == end {
+				k.emit(func(fr *frame) { fr.runDeferred(nil, false) })
+				defer func(from int) { k.restart = &block{ops: r.ops[from:], next: r.next} }(len(k.ops))
+			}
 			if i == len(b.Instrs)-1 {
 				last = instr
 				break
@@ -47,6 +52,27 @@ func (k *compiler) build(b *ssa.BasicBlock) {
 		r.ops = k.ops
 		return
 	}
+}
+
+// lostDefers is where the deferred calls run in a block that returns, if
+// package ssa has lost the instruction: it does so in functions whose only
+// defer statements are in the bodies of range loops over functions. It is
+// before the named results are loaded, or else the return.
+func (k *compiler) lostDefers(b *ssa.BasicBlock) int {
+	n := len(b.Instrs) - 1
+	if _, ok := b.Instrs[n].(*ssa.Return); !ok || !k.lost {
+		return -1
+	}
+	if r := k.fn.Signature.Results(); r.Len() == 0 || r.At(0).Name() == "" {
+		return n
+	}
+	for n > 0 {
+		if u, ok := b.Instrs[n-1].(*ssa.UnOp); !ok || u.Op != token.MUL {
+			break
+		}
+		n--
+	}
+	return n
 }
 
 // end compiles the last instruction of a block.

@@ -64,6 +64,8 @@ func (n *nativeCall) finish(fr *frame, g *target, f unsafe.Pointer, args []refle
 		out = fn.Call(args)
 	}
 	for i, r := range g.results {
-		reflect.NewAt(r.typ, slot(fr, r.off)).Elem().Set(out[i])
+		// The type is not always r's: instances of compiled generic types are
+		// others than those of the same name that are made.
+		reflect.NewAt(out[i].Type(), slot(fr, r.off)).Elem().Set(out[i])
 	}
 }
