@@ -29,8 +29,9 @@ type compiler struct {
 	queue  []*ssa.BasicBlock
 	ops    []op // of the block that is being compiled
 
-	lost    bool   // see lostDefers
-	restart *block // loads the results and returns, where package ssa does not
+	near    token.Pos // of the last instruction that has a position
+	lost    bool      // see lostDefers
+	restart *block    // loads the results and returns, where package ssa does not
 }
 
 type constKey struct {

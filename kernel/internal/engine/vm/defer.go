@@ -19,6 +19,22 @@ type panicking struct {
 	value     any
 	frames    []engine.Frame
 	recovered bool
+	during    *panicking // the panic whose deferred call began this one
+}
+
+// message is what Go prints: all panics, the first one first.
+func (p *panicking) message() string {
+	text := panicMessage(p.value)
+	q := p.during
+	switch {
+	case q == nil:
+		return text
+	case q.recovered && same(p.value, q.value):
+		return q.message() + " [recovered, repanicked]"
+	case q.recovered:
+		return q.message() + " [recovered]\n\tpanic: " + text
+	}
+	return q.message() + "\n\tpanic: " + text
 }
 
 // prepared compiles the evaluation of a call's arguments: what it returns
@@ -158,6 +174,7 @@ func (fr *frame) callWhile(d *deferred, p *panicking) (now *panicking) {
 		}
 		if x != nil {
 			now = fr.t.caught(x)
+			now.during = p
 			fr.t.top = fr
 			return
 		}

@@ -157,7 +157,7 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 				if err, ok := x.(error); ok && errors.As(err, &u) {
 					kind = engine.Unsupported
 				}
-				r.fail(&engine.Failure{Kind: kind, Message: panicMessage(p.value), Frames: p.frames})
+				r.fail(&engine.Failure{Kind: kind, Message: p.message(), Frames: p.frames})
 			}
 		}()
 		for _, v := range p.zero {

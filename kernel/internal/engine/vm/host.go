@@ -6,12 +6,15 @@ import (
 	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
 )
 
 // thread is the thread of the calling goroutine.
 func (e *Engine) thread() *thread {
-	t, _ := e.enter()
-	return t
+	if t, ok := e.threads.Load(rtype.Goroutine()); ok {
+		return t.(*thread)
+	}
+	return &thread{e: e, run: e.now()}
 }
 
 // exit is os.Exit: it ends the cell, which no deferred call or recover sees.

@@ -13,6 +13,9 @@ import (
 
 // instr compiles one instruction that does not end a block.
 func (k *compiler) instr(i ssa.Instruction) {
+	if p := i.Pos(); p.IsValid() {
+		k.near = p
+	}
 	switch i := i.(type) {
 	case *ssa.Phi, *ssa.Extract, *ssa.DebugRef:
 		// φ values are copied by the edges; parts of tuples lie in them.
@@ -23,7 +26,7 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.UnOp:
 		switch i.Op {
 		case token.MUL:
-			k.emit(loadOp(k.typ(i), k.slot(i), k.slot(i.X), k.spot(i.Pos())))
+			k.emit(loadOp(k.typ(i), k.slot(i), k.slot(i.X), k.spot(k.near)))
 		case token.ARROW:
 			k.emit(k.receive(i))
 		default:
@@ -44,7 +47,7 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.TypeAssert:
 		k.emit(k.typeAssert(i))
 	case *ssa.Store:
-		k.emit(storeOp(k.typ(i.Val), k.slot(i.Addr), k.slot(i.Val), k.spot(i.Pos())))
+		k.emit(storeOp(k.typ(i.Val), k.slot(i.Addr), k.slot(i.Val), k.spot(k.near)))
 	case *ssa.FieldAddr:
 		k.emit(k.fieldAddr(i))
 	case *ssa.Field:
@@ -320,7 +323,7 @@ func checkMake(n, m int) {
 }
 
 func (k *compiler) arrayPointer(i *ssa.SliceToArrayPointer) op {
-	x, here, z := k.slot(i.X), k.spot(i.Pos()), k.slot(i)
+	x, here, z := k.slot(i.X), k.spot(k.near), k.slot(i)
 	n := k.typ(i).Elem().Len()
 	return func(fr *frame) {
 		s := *at[rtype.Slice](fr, x)

@@ -281,7 +281,8 @@ func nameOf(f *ssa.Function) string {
 	}
 	r := f.Signature.Recv()
 	if r == nil {
-		return f.Name()
+		name, _, _ := strings.Cut(f.Name(), "#") // init#1
+		return name
 	}
 	t := r.Type()
 	if p, ok := t.(*types.Pointer); ok {

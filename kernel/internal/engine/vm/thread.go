@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -126,7 +127,7 @@ func (t *thread) caught(x any) *panicking {
 	if p := t.unwinding; p != nil {
 		t.unwinding = nil
 		if same(p.value, x) {
-			return &panicking{value: x, frames: p.frames}
+			return &panicking{value: x, frames: p.frames, during: p.during}
 		}
 	}
 	return &panicking{value: x, frames: t.frames()}
@@ -145,11 +146,18 @@ func (t *thread) frames() []engine.Frame {
 	for fr := t.top; fr != nil && len(r) < maxFrames; fr = fr.caller {
 		ending := skip // it only runs its deferred calls
 		skip = fr.deferred
+		name := fr.code.name
+		if skip && name == "" && fr.caller != nil { // a literal: the place is where it stands
+			name = fr.caller.code.name
+		}
 		if ending || int(fr.at) >= len(fr.code.spots) || fr.code.through {
 			continue
 		}
 		if f, ok := t.e.place(fr.code.spots[fr.at].pos); ok {
-			f.Func = fr.code.name
+			f.Func = name
+			if n := len(r); n > 0 && r[n-1].Cell == f.Cell && r[n-1].Line == f.Line && r[n-1].Func == f.Func {
+				continue // the calls of a recursion
+			}
 			r = append(r, f)
 		}
 	}
@@ -157,15 +165,38 @@ func (t *thread) frames() []engine.Frame {
 }
 
 // enter finds the thread of the calling goroutine, which compiled code called
-// from, or makes one.
-func (e *Engine) enter() (*thread, func()) {
+// from. Where a goroutine of compiled code calls, it makes one; done must be
+// called at the end of the callback, by a defer.
+//
+// Nobody is there to take a panic on such a goroutine: it is the cell's failure
+// and ends the goroutine.
+func (e *Engine) enter() (t *thread, done func()) {
 	g := rtype.Goroutine()
 	if t, ok := e.threads.Load(g); ok {
-		return t.(*thread), func() {}
+		return t.(*thread), nothing
 	}
-	t := &thread{e: e, run: e.now()}
+	t = &thread{e: e, run: e.now()}
 	e.threads.Store(g, t)
-	return t, func() { e.threads.Delete(g) }
+	return t, func() {
+		e.threads.Delete(g)
+		x := recover()
+		if x == nil {
+			return
+		}
+		if _, ok := x.(halting); !ok {
+			e.panicked(t, x)
+		}
+		runtime.Goexit()
+	}
+}
+
+func nothing() {}
+
+// panicked makes a panic in a goroutine that is not the cell's first the
+// failure of the cell that runs.
+func (e *Engine) panicked(t *thread, x any) {
+	p := t.caught(x)
+	e.goroutinePanicked(&engine.Failure{Kind: engine.Panic, Message: p.message() + " [in a goroutine]", Frames: p.frames})
 }
 
 // start runs a frame in a goroutine that is not the cell's first.
@@ -183,8 +214,7 @@ func (e *Engine) start(t *thread, fr *frame) {
 			if _, ok := x.(halting); ok || x == nil {
 				return
 			}
-			p := t.caught(x)
-			e.goroutinePanicked(&engine.Failure{Kind: engine.Panic, Message: panicMessage(p.value) + " [in a goroutine]", Frames: p.frames})
+			e.panicked(t, x)
 		}()
 		t.enterFrame(nil, fr)
 		fr.code.exec(fr)
