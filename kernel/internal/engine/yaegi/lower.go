@@ -34,6 +34,7 @@ type lowering struct {
 	becomes  map[ast.Expr]types.Type // operands to be converted
 	indices  map[ast.Expr]bool       // constant indices of literals, and lengths
 	literals map[ast.Expr]bool       // of tuples
+	unnamed  map[*ast.Field]bool     // parameters
 	show     *cell.Cell              // set while its body is lowered
 	n        int                     // for new local names; starts again with every declaration
 
@@ -181,6 +182,11 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		l.elements(n)
 	case *ast.ArrayType:
 		l.index(n, n.Len)
+	case *ast.Field:
+		if l.unnamed[n] {
+			delete(l.unnamed, n)
+			return "_ " + l.text(n), true
+		}
 	}
 	e, ok := n.(ast.Expr)
 	if !ok {
@@ -223,7 +229,7 @@ func (l *lowering) begin(n ast.Node) {
 	l.n, l.stack = 0, nil
 	l.label, l.esc, l.direct = map[ast.Stmt]string{}, map[types.Object]bool{}, map[*ast.FuncLit]string{}
 	l.called, l.becomes, l.indices = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}, map[ast.Expr]bool{}
-	l.literals = map[ast.Expr]bool{}
+	l.literals, l.unnamed = map[ast.Expr]bool{}, map[*ast.Field]bool{}
 	l.findEscapes(n)
 	if l.src.shared {
 		clear(l.esc) // as they are in yaegi

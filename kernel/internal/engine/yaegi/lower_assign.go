@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,12 @@ import (
 //
 //	i, xs[i] = 2, 99
 //	{ k__1 := i; i, xs[k__1] = 2, 99 }
+//
+// Where one of the values is a call's result, yaegi loses the others. They are
+// assigned one after the other when all are there:
+//
+//	x, y = 1, f()
+//	{ var k__1 int = 1; k__2 := f(); x = k__1; y = k__2 }
 
 func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 	if len(a.Lhs) > 1 && len(a.Lhs) == len(a.Rhs) {
@@ -26,6 +33,7 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 	if len(a.Lhs) == 1 {
 		return l.assignInterface(a)
 	}
+	apart := slices.ContainsFunc(a.Rhs, l.calls) || slices.ContainsFunc(a.Lhs, l.compiledVar)
 	assigned := map[types.Object]bool{}
 	for _, e := range a.Lhs {
 		if id, ok := ast.Unparen(e).(*ast.Ident); ok && id.Name != "_" {
@@ -43,7 +51,7 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 			})
 		}
 	}
-	if !touched {
+	if !touched && !apart {
 		for _, e := range a.Rhs {
 			if l.src.info.Types[e].IsNil() {
 				return l.tuple(l.each(a.Lhs), l.storedEach(a), a.Rhs), true
@@ -83,12 +91,26 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 				ls = append(ls, hold(e.X)+l.raw(l.src.off(e.X.End()), l.src.off(e.End())))
 				continue
 			}
-			ls = append(ls, l.text(e))
+			ls = append(ls, l.left(e))
 		default:
-			ls = append(ls, l.text(e))
+			ls = append(ls, l.left(e))
 		}
 	}
-	return "{ " + pre + l.tuple(ls, l.storedEach(a), a.Rhs) + " }", true
+	if !apart {
+		return "{ " + pre + l.tuple(ls, l.storedEach(a), a.Rhs) + " }", true
+	}
+	var ts []types.Type
+	rs := l.each(a.Rhs)
+	for i, e := range a.Lhs {
+		t := l.typeOf(e)
+		if isBlank(e) {
+			ls[i], t = "_", types.Default(l.typeOf(a.Rhs[i]))
+		} else {
+			rs[i] = l.converted(a.Rhs[i], rs[i], t)
+		}
+		ts = append(ts, t)
+	}
+	return "{ " + pre + l.oneByOne(ls, rs, ts, a.Rhs) + " }", true
 }
 
 // assignInterface renders an assignment to a variable of a compiled interface
@@ -103,11 +125,75 @@ func (l *lowering) assignInterface(a *ast.AssignStmt) (string, bool) {
 	s := l.text(a.Rhs[0])
 	c := l.converted(a.Rhs[0], s, l.typeOf(a.Lhs[0]))
 	if c == s {
-		if c = l.stored(a.Lhs[0], a.Rhs[0], s); c == s {
-			return "", false
-		}
+		c = l.stored(a.Lhs[0], a.Rhs[0], s)
 	}
-	return l.text(a.Lhs[0]) + " = " + c, true
+	if c == s && !l.compiledVar(a.Lhs[0]) {
+		return "", false
+	}
+	return l.left(a.Lhs[0]) + " = " + c, true
+}
+
+// left renders what is assigned to. yaegi does not assign literals and
+// results to a variable of a compiled package, but through a pointer it does:
+//
+//	os.Args = []string{"a"}
+//	*(&os__.Args) = []string{"a"}
+func (l *lowering) left(e ast.Expr) string {
+	if l.compiledVar(e) {
+		return "*(&" + l.text(e) + ")"
+	}
+	return l.text(e)
+}
+
+// compiledVar tells variables of compiled packages.
+func (l *lowering) compiledVar(e ast.Expr) bool {
+	var id *ast.Ident
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		id = e
+	case *ast.SelectorExpr:
+		id = e.Sel
+	default:
+		return false
+	}
+	v, ok := l.src.info.Uses[id].(*types.Var)
+	return ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() && !l.ours(v)
+}
+
+// oneByOne renders the assignment of rs, the expressions es, to variables ls of
+// types ts.
+func (l *lowering) oneByOne(ls, rs []string, ts []types.Type, es []ast.Expr) string {
+	var values, assignments string
+	for i, e := range es {
+		if l.src.info.Types[e].IsNil() {
+			assignments += ls[i] + " = nil; "
+			continue
+		}
+		v := l.fresh("k")
+		if l.src.info.Types[e].Value == nil && types.Identical(l.typeOf(e), ts[i]) {
+			values += v + " := " + rs[i] + "; "
+		} else {
+			values += "var " + v + " " + l.typ(ts[i]) + " = " + rs[i] + "; "
+		}
+		assignments += ls[i] + " = " + v + "; "
+	}
+	return values + strings.TrimSuffix(assignments, "; ")
+}
+
+// calls tells expressions that call a function or receive from a channel.
+func (l *lowering) calls(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			found = found || !l.src.info.Types[n.Fun].IsType() && l.src.info.Types[n].Value == nil
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		}
+		return !found
+	})
+	return found
 }
 
 // stored renders a literal or a call's result, which is s already, that is

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -16,11 +17,19 @@ import (
 //	func f() (n int) { n++; return }
 //	func f() (int) { var n int; _ = n; n++; return n }
 //
+// yaegi counts no parameter that has no name:
+//
+//	func f(int) {}
+//	func f(_ int) {}
+//
 // A function with deferred calls has its body run by the host, see
 // lower_defer.go.
 
 // function renders a function from a position in its head on.
 func (l *lowering) function(n ast.Node, from token.Pos, t *ast.FuncType, body *ast.BlockStmt, f *frame) string {
+	for _, p := range t.Params.List {
+		l.unnamed[p] = len(p.Names) == 0
+	}
 	has := hasDefer(body)
 	named := f.sig.Results().Len() > 0 && f.sig.Results().At(0).Name() != ""
 	if !has && !named {
@@ -130,7 +139,15 @@ func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
 		}
 		if len(n.Results) == len(ns) {
 			pre, vs := l.results(n, fn)
-			b.WriteString(pre + l.tuple(ns, vs, n.Results) + "; ")
+			if len(ns) > 1 && slices.ContainsFunc(n.Results, l.calls) {
+				var ts []types.Type
+				for v := range fn.sig.Results().Variables() {
+					ts = append(ts, l.subst(v.Type()))
+				}
+				b.WriteString(pre + l.oneByOne(ns, vs, ts, n.Results) + "; ")
+			} else {
+				b.WriteString(pre + l.tuple(ns, vs, n.Results) + "; ")
+			}
 		} else {
 			b.WriteString(strings.Join(ns, ", ") + " = " + l.text(n.Results[0]) + "; ")
 		}

@@ -73,7 +73,10 @@ func (l *lowering) declStmt(d *ast.DeclStmt) (string, bool) {
 }
 
 // localVar renders local variables. A var statement in a loop does not make
-// new variables for yaegi, := does.
+// new variables for yaegi, := does. Nor does it take what a literal returns:
+//
+//	var n = func() int { return 1 }()
+//	v__1 := func() int { return 1 }(); var n = v__1
 func (l *lowering) localVar(g *ast.GenDecl) string {
 	var b strings.Builder
 	for i, s := range g.Specs {
@@ -85,15 +88,24 @@ func (l *lowering) localVar(g *ast.GenDecl) string {
 		for _, n := range v.Names {
 			names = append(names, l.text(n))
 		}
+		var vs []string
+		if len(v.Values) > 1 {
+			l.apart(v.Values)
+		}
+		for _, e := range v.Values {
+			s := l.text(e)
+			if len(v.Values) == len(names) && callsLiteral(e) {
+				k := l.fresh("v")
+				b.WriteString(k + " := " + s + "; ")
+				s = k
+			}
+			vs = append(vs, s)
+		}
 		b.WriteString("var " + strings.Join(names, ", "))
 		if v.Type != nil {
 			b.WriteString(" " + l.text(v.Type))
 		}
 		if len(v.Values) > 0 {
-			if len(v.Values) > 1 {
-				l.apart(v.Values)
-			}
-			vs := l.each(v.Values)
 			if v.Type != nil && len(vs) == len(names) {
 				for i, e := range v.Values {
 					vs[i] = l.converted(e, vs[i], l.typeOf(v.Type))
@@ -108,4 +120,14 @@ func (l *lowering) localVar(g *ast.GenDecl) string {
 		}
 	}
 	return b.String()
+}
+
+// callsLiteral tells calls of function literals.
+func callsLiteral(e ast.Expr) bool {
+	c, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	_, ok = ast.Unparen(c.Fun).(*ast.FuncLit)
+	return ok
 }
