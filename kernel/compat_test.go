@@ -114,6 +114,26 @@ if err := gonbui.DisplayImage(image.NewGray(image.Rect(0, 0, 2, 2))); err != nil
 	fails(t, k, 5, "import \"github.com/janpfeifer/gonb/gonbui/dom\"", "CompileError", "nb.Update")
 }
 
+// TestContextOfLgo runs what notebooks of lgo's do with _ctx.
+func TestContextOfLgo(t *testing.T) {
+	k := start(t)
+	shows(t, k, 1, "_ctx.Display.HTML(\"<b>x</b>\", nil)", "text/html <b>x</b>")
+	r := k.Execute("var id string\n_ctx.Display.Text(\"1\", &id)\n_ctx.Display.Text(\"2\", &id)\nreq := must(http.NewRequest(\"GET\", \"http://localhost:1\", nil))\nreq.WithContext(_ctx).Context().Err()")
+	r.Busy()
+	r.Input(2)
+	first, second := r.Display(), r.Update()
+	if first.Text() != "1" || second.Text() != "2" || first.Transient.DisplayID != second.Transient.DisplayID {
+		t.Errorf("%+v, %+v", first, second)
+	}
+	r.ReplyOK(2)
+	r.Idle()
+	r = begin(k, 3, "<-_ctx.Done()")
+	k.Interrupt()
+	r.Error()
+	r.ReplyError(3)
+	r.Idle()
+}
+
 func TestLibrariesOfNotebooks(t *testing.T) {
 	k := start(t)
 	for i, test := range []struct{ name, code, want string }{

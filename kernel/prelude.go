@@ -22,6 +22,7 @@ var preferred = map[string]string{
 	"nb":       "github.com/branchbook/branchbook/kernel/nb",
 	"display":  "github.com/branchbook/branchbook/kernel/nb/display",
 
+	"cell__lgo":     "github.com/branchbook/branchbook/kernel/nb/lgo",     // of _ctx
 	"cell__testrun": "github.com/branchbook/branchbook/kernel/nb/testrun", // of %test
 
 	"charts":     "github.com/go-echarts/go-echarts/v2/charts",
@@ -49,6 +50,9 @@ var preferred = map[string]string{
 // preludeSource is cell 0: what every cell has besides packages.
 const preludeSource = `// ctx ends when the running cell is interrupted.
 var ctx context.Context = nb.Context()
+
+// _ctx is lgo's: ctx with a Display.
+var _ctx = cell__lgo.NewContext()
 
 // Display shows a value under the cell, as in gophernotes. The error is nil.
 func Display(v any) error {

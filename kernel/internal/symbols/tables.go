@@ -75,6 +75,7 @@ var tables = map[string]func() map[string]reflect.Value{
 	"github.com/branchbook/branchbook/kernel/nb":         t_github_com_branchbook_branchbook_kernel_nb,
 	"github.com/branchbook/branchbook/kernel/nb/display": t_github_com_branchbook_branchbook_kernel_nb_display,
 	"github.com/branchbook/branchbook/kernel/nb/gonbui":  t_github_com_branchbook_branchbook_kernel_nb_gonbui,
+	"github.com/branchbook/branchbook/kernel/nb/lgo":     t_github_com_branchbook_branchbook_kernel_nb_lgo,
 	"github.com/branchbook/branchbook/kernel/nb/testrun": t_github_com_branchbook_branchbook_kernel_nb_testrun,
 	"github.com/branchbook/branchbook/lib/llm":           t_github_com_branchbook_branchbook_lib_llm,
 	"github.com/branchbook/branchbook/lib/plot":          t_github_com_branchbook_branchbook_lib_plot,

@@ -21,6 +21,7 @@ var Libraries = []string{
 	"github.com/branchbook/branchbook/kernel/nb",
 	"github.com/branchbook/branchbook/kernel/nb/display",
 	"github.com/branchbook/branchbook/kernel/nb/gonbui",
+	"github.com/branchbook/branchbook/kernel/nb/lgo",
 	"github.com/branchbook/branchbook/kernel/nb/testrun",
 	"github.com/branchbook/branchbook/lib/llm",
 	"github.com/branchbook/branchbook/lib/plot",
