@@ -45,6 +45,7 @@ type Engine struct {
 	todo    []*code // to be compiled
 	globals map[*ssa.Global]unsafe.Pointer
 	storage map[types.Object]unsafe.Pointer // of the cells' variables
+	sources map[*types.Package]*source
 	library library
 	context unsafe.Pointer // the variable ctx of In[0]
 	refused error
@@ -72,6 +73,7 @@ func New(opts Options) (*Engine, error) {
 	e := &Engine{
 		opts: opts, created: map[*types.Package]bool{}, funcs: map[*ssa.Function]*function{},
 		globals: map[*ssa.Global]unsafe.Pointer{}, storage: map[types.Object]unsafe.Pointer{}, showing: map[*ssa.Call]*shown{},
+		sources: map[*types.Package]*source{},
 	}
 	e.types.e = e
 	e.externs.init(e)
@@ -163,11 +165,17 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 		for _, v := range p.zero {
 			rtype.Clear(v.typ, v.at)
 		}
-		for _, f := range p.run {
-			c := f.code.Load()
+		for _, s := range p.run {
+			if s.of != nil {
+				e.reset(s.of)
+			}
+			c := s.f.code.Load()
 			fr := t.frame(c)
 			t.enterFrame(nil, fr)
 			c.exec(fr)
+			if s.of != nil {
+				s.of.ready = true
+			}
 		}
 		returned = true
 	}()

@@ -64,7 +64,8 @@ type code struct {
 	bind     *rtype.Type    // of closures of this code
 	proto    *closure       // a closure of this code but for its free variables
 	spots    []spot
-	through  bool // a wrapper: a deferred call of it is one of what it calls
+	through  bool    // a wrapper: a deferred call of it is one of what it calls
+	source   *source // the module's package that it comes from; nil for none
 }
 
 type spot struct{ pos token.Pos }

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -31,7 +32,7 @@ func (r *refused) Unwrap() error { return r.err }
 // program is a cell that can run.
 type program struct {
 	zero []variable // declared again, and not by a statement that sets it
-	run  []*function
+	run  []step
 }
 
 type variable struct {
@@ -54,6 +55,11 @@ func (e *Engine) load(c *cell.Cell) (run program, err error) {
 	}()
 	if e.prog == nil {
 		e.prog = ssa.NewProgram(c.Fset, ssa.InstantiateGenerics)
+	}
+	for _, p := range c.Packages {
+		if s := e.addSource(p); !s.ready {
+			run.run = append(run.run, step{e.funcOf(s.ssa.Func("init")), s})
+		}
 	}
 	for _, p := range c.Pkg.Imports() {
 		e.create(p)
@@ -78,12 +84,12 @@ func (e *Engine) load(c *cell.Cell) (run program, err error) {
 			e.variable(g, c, &run)
 		}
 	}
-	run.run = append(run.run, e.funcOf(pkg.Func("init")))
+	run.run = append(run.run, step{f: e.funcOf(pkg.Func("init"))})
 	switch {
 	case c.Body != nil:
-		run.run = append(run.run, e.funcOf(pkg.Func(c.Body.Name.Name)))
+		run.run = append(run.run, step{f: e.funcOf(pkg.Func(c.Body.Name.Name))})
 	case c.Main:
-		run.run = append(run.run, e.funcOf(pkg.Func("main")))
+		run.run = append(run.run, step{f: e.funcOf(pkg.Func("main"))})
 	}
 	for _, m := range pkg.Members {
 		if f, ok := m.(*ssa.Function); ok && f.TypeParams().Len() == 0 {
@@ -110,7 +116,7 @@ func (e *Engine) create(p *types.Package) {
 
 // compiled reports whether what a package holds is compiled.
 func (e *Engine) compiled(p *types.Package) bool {
-	return p == nil || p.Path() != "main" && !e.library.has(p)
+	return p == nil || p.Path() != "main" && !e.library.has(p) && e.sources[p] == nil
 }
 
 // variable gives a cell's variable its storage.
@@ -192,6 +198,14 @@ func (e *Engine) funcOf(f *ssa.Function) *function {
 	}
 	r := &function{}
 	e.funcs[f] = r
+	src := e.sourceOf(f)
+	if f.Blocks == nil && src != nil && f.Object() != nil {
+		c := e.newCode(f)
+		c.finish(startOf(c), nil)
+		c.body.Store(src.refusing(f, errors.New("it has no body: it is written in assembly, or linked by go:linkname")))
+		r.code.Store(c)
+		return r
+	}
 	if f.Blocks == nil {
 		if err := e.external(f, r); err != nil {
 			delete(e.funcs, f)
@@ -220,7 +234,12 @@ func (e *Engine) drain() {
 		c := e.todo[0]
 		e.todo = e.todo[1:]
 		b, err := e.tryCompile(c)
-		if err != nil {
+		switch {
+		case err == nil:
+		case c.source != nil:
+			b = c.source.refusing(c.fn, err)
+			c.finish(startOf(c), nil)
+		default:
 			if e.refused == nil {
 				e.refused = err
 			}
@@ -246,7 +265,7 @@ func (e *Engine) tryCompile(c *code) (b *body, err error) {
 		switch x := recover().(type) {
 		case nil:
 		case unsupported:
-			at, _ := e.place(c.fn.Pos())
+			at, _ := c.place(c.fn.Pos())
 			err = &refused{err: x, at: at}
 		case error:
 			err = &refused{err: fmt.Errorf("cannot run this: %s: %w", c.fn, x)}

@@ -13,3 +13,7 @@ func newEngine() (engine.Engine, error) { return New(Options{Importer: exports.I
 func TestSuite(t *testing.T) { enginetest.Run(t, newEngine, map[string]string{}) }
 
 func TestConformance(t *testing.T) { enginetest.Conformance(t, newEngine) }
+
+func TestModules(t *testing.T) {
+	enginetest.Modules(t, newEngine, map[string]string{"unsafe refused.txt": "package unsafe runs"})
+}

@@ -153,9 +153,9 @@ func (t *thread) frames() []engine.Frame {
 		if ending || int(fr.at) >= len(fr.code.spots) || fr.code.through {
 			continue
 		}
-		if f, ok := t.e.place(fr.code.spots[fr.at].pos); ok {
+		if f, ok := fr.code.place(fr.code.spots[fr.at].pos); ok {
 			f.Func = name
-			if n := len(r); n > 0 && r[n-1].Cell == f.Cell && r[n-1].Line == f.Line && r[n-1].Func == f.Func {
+			if n := len(r); n > 0 && r[n-1].Cell == f.Cell && r[n-1].File == f.File && r[n-1].Line == f.Line && r[n-1].Func == f.Func {
 				continue // the calls of a recursion
 			}
 			r = append(r, f)

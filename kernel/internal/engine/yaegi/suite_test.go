@@ -16,4 +16,6 @@ func TestSuite(t *testing.T) {
 
 func TestConformance(t *testing.T) { enginetest.Conformance(t, newEngine) }
 
-func TestModules(t *testing.T) { enginetest.Modules(t, newEngine, map[string]string{}) }
+func TestModules(t *testing.T) {
+	enginetest.Modules(t, newEngine, map[string]string{"unsafe.go": "there is no package unsafe"})
+}
