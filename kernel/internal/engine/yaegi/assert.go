@@ -3,6 +3,7 @@ package yaegi
 import (
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // implements tells whether the only element of holds implements a compiled
@@ -19,17 +20,101 @@ func (e *Engine) assert(holds []any, path, name string) any {
 	if ok {
 		return v
 	}
-	if path != "" {
-		name = path + "." + name
+	i, _ := e.reach.compiledInterface(path, name)
+	var methods []string
+	for k := 0; i != nil && k < i.NumMethod(); k++ {
+		methods = append(methods, i.Method(k).Name)
 	}
-	if bare(holds[0]) == nil {
+	e.refuse(holds, strings.TrimPrefix(lastElement(path)+"."+name, "."), methods...)
+	return nil
+}
+
+// lastElement is the name of a package in runtime errors.
+func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// refuse panics because the only element of holds does not implement an
+// interface that has the methods.
+func (e *Engine) refuse(holds []any, name string, methods ...string) {
+	x := core(holds[0])
+	if x == nil {
 		panic(runtimeError("interface conversion: interface is nil, not " + name))
 	}
-	typ := fmt.Sprintf("%T", bare(holds[0]))
-	if v, ok := e.reveal(holds[0]); ok && v.Type != "" {
-		typ = v.Type
+	missing := ""
+	for _, m := range methods {
+		if !e.methods.function(e.typeName(holds[0]), m, x).IsValid() && !reflect.ValueOf(x).MethodByName(m).IsValid() {
+			missing = " " + m
+			break
+		}
 	}
-	panic(runtimeError("interface conversion: " + typ + " is not " + name + ": missing method"))
+	panic(runtimeError("interface conversion: " + e.goName(holds[0]) + " is not " + name + ": missing method" + missing))
+}
+
+// cast sets what to points to to the only element of holds, if it is of that
+// type, name: "main.T" or "*main.T", and "" or "*" for all that are no cell's.
+func (e *Engine) cast(holds []any, name string, to any) bool {
+	x := holds[0]
+	have := e.typeName(x)
+	switch {
+	case have == "":
+		// a cell's type that is no struct has a wrapper that names it, unless it
+		// comes from compiled code
+		if strings.HasPrefix(name, "main.") && naked(x) {
+			return false
+		}
+	case strings.HasPrefix(strings.TrimLeft(have, "*"), "main."):
+		if have != name {
+			return false
+		}
+	case strings.Contains(name, "main."):
+		return false
+	}
+	v, slot := reflect.ValueOf(core(x)), reflect.ValueOf(to).Elem()
+	if !v.IsValid() || !v.Type().AssignableTo(slot.Type()) {
+		return false
+	}
+	slot.Set(v)
+	return true
+}
+
+// mismatch panics because the only element of holds, of interface type from,
+// is not of type to.
+func (e *Engine) mismatch(holds []any, from, to string) {
+	if empty := "interface {}"; from == "any" || from == "interface{}" {
+		from = empty
+	}
+	is := "nil"
+	if x := core(holds[0]); x != nil {
+		is = e.goName(holds[0])
+	}
+	panic(runtimeError("interface conversion: " + from + " is " + is + ", not " + to))
+}
+
+// goName is the name of the type of a value in an interface as Go writes it.
+func (e *Engine) goName(x any) string {
+	if s := sourceName(e.typeName(x)); s != "" {
+		star := strings.Repeat("*", strings.Count(s, "*"))
+		return star + "main." + s[len(star):]
+	}
+	return fmt.Sprintf("%T", core(x))
+}
+
+// bindMethod sets the function that to points to to a method of the only
+// element of holds.
+func (e *Engine) bindMethod(holds []any, name string, to any) bool {
+	v := core(holds[0])
+	slot := reflect.ValueOf(to).Elem()
+	if f := e.methods.function(e.typeName(holds[0]), name, v); f.IsValid() && sameMethod(f.Type(), slot.Type()) {
+		slot.Set(withReceiver(f, v, slot.Type()))
+		return true
+	}
+	if v == nil {
+		return false
+	}
+	if m := reflect.ValueOf(v).MethodByName(name); m.IsValid() && m.Type() == slot.Type() {
+		slot.Set(m)
+		return true
+	}
+	return false
 }
 
 func (e *Engine) as(x any, path, name string) (any, bool) {
@@ -64,14 +149,20 @@ func (e *Engine) wrap(x any, i, wrapper reflect.Type) (any, bool) {
 		}
 	}
 	if i == reflect.TypeFor[error]() {
-		b := boxed{IValue: v}
+		b := boxed{IValue: v, typ: typ}
 		b.err = func() string { return fmt.Sprint(e.methods.bound(typ, "Error", v)()) }
-		if u := e.methods.function(typ, "Unwrap", v); u.IsValid() && sameMethod(u.Type(), reflect.TypeFor[func() error]()) {
-			b.unwrap = func() error { err, _ := u.Call([]reflect.Value{reflect.ValueOf(v)})[0].Interface().(error); return err }
-		}
-		if is := e.methods.function(typ, "Is", v); is.IsValid() && sameMethod(is.Type(), reflect.TypeFor[func(error) bool]()) {
-			b.is = func(target error) bool {
-				return is.Call([]reflect.Value{reflect.ValueOf(v), reflect.ValueOf(&target).Elem()})[0].Bool()
+		for name, to := range map[string]*any{"Unwrap": &b.unwrap, "Is": &b.is} {
+			if f := e.methods.function(typ, name, v); f.IsValid() {
+				t := f.Type()
+				ins := make([]reflect.Type, t.NumIn()-1)
+				for k := range ins {
+					ins[k] = t.In(k + 1)
+				}
+				outs := make([]reflect.Type, t.NumOut())
+				for k := range outs {
+					outs[k] = t.Out(k)
+				}
+				*to = withReceiver(f, v, reflect.FuncOf(ins, outs, t.IsVariadic())).Interface()
 			}
 		}
 		return b, true
@@ -88,15 +179,21 @@ func (e *Engine) wrap(x any, i, wrapper reflect.Type) (any, bool) {
 		if !slot.IsValid() {
 			return nil, false
 		}
-		slot.Set(reflect.MakeFunc(slot.Type(), func(args []reflect.Value) []reflect.Value {
-			args = append([]reflect.Value{reflect.ValueOf(v)}, args...)
-			if f.Type().IsVariadic() {
-				return f.CallSlice(args)
-			}
-			return f.Call(args)
-		}))
+		slot.Set(withReceiver(f, v, slot.Type()))
 	}
 	return w.Interface(), true
+}
+
+// withReceiver is function f, whose first parameter is a receiver, with that
+// receiver, of type t.
+func withReceiver(f reflect.Value, receiver any, t reflect.Type) reflect.Value {
+	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
+		args = append([]reflect.Value{reflect.ValueOf(receiver)}, args...)
+		if f.Type().IsVariadic() {
+			return f.CallSlice(args)
+		}
+		return f.Call(args)
+	})
 }
 
 // sameMethod tells whether function f, whose first parameter is a receiver,

@@ -194,7 +194,7 @@ func (l *lowering) declaration(d *decl) {
 		if endless(d.obj.Type()) {
 			l.fail(d.spec, "type %s is made of nothing but itself", d.base)
 		}
-		add("type "+ref+" "+l.definition(d.spec, ref), d.spec.Pos(), "")
+		add("type "+ref+" "+l.definition(d.spec, ref)+l.marking(d.obj.Type(), ref), d.spec.Pos(), "")
 		d.pieces[0].holds = l.holds(l.typeOf(d.spec.Type))
 		if named, ok := d.obj.Type().(*types.Named); ok {
 			l.forwards(ref, named, add)

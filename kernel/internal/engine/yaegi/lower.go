@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"strconv"
+	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 )
@@ -35,6 +36,9 @@ type lowering struct {
 	indices  map[ast.Expr]bool       // constant indices of literals, and lengths
 	literals map[ast.Expr]bool       // of tuples
 	unnamed  map[*ast.Field]bool     // parameters
+	receives map[ast.Expr]bool       // receive operators that yaegi may run as they are
+	keyed    map[ast.Expr]bool       // keys of literals of maps with keys of interface type
+	clauses  map[ast.Stmt]bool       // statements in the heads of others
 	show     *cell.Cell              // set while its body is lowered
 	n        int                     // for new local names; starts again with every declaration
 
@@ -143,8 +147,15 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 			}
 		case *ast.TypeSwitchStmt, *ast.SelectStmt: // they put their label themselves
 			return l.text(s), true
+		case *ast.SwitchStmt:
+			if l.overInterface(s) {
+				return l.text(s), true
+			}
 		}
+	case *ast.IfStmt:
+		l.clauses[n.Init] = true
 	case *ast.ForStmt:
+		l.clauses[n.Init], l.clauses[n.Post] = true, true
 		return l.forStmt(n), true
 	case *ast.RangeStmt:
 		return l.rangeStmt(n), true
@@ -153,7 +164,8 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	case *ast.SelectStmt:
 		return l.selectStmt(n), true
 	case *ast.SwitchStmt:
-		return l.within(&frame{node: n, label: l.label[n]}, func() string { return l.inner(n) }), true
+		l.clauses[n.Init] = true
+		return l.switchStmt(n), true
 	case *ast.BranchStmt:
 		return l.branch(n.Tok, labelName(n.Label), len(l.stack)), true
 	case *ast.ReturnStmt:
@@ -165,11 +177,16 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	case *ast.GoStmt:
 		return l.goStmt(n), true
 	case *ast.AssignStmt:
-		return l.assign(n)
+		s, ok := l.assign(n)
+		if l.clauses[n] && strings.HasPrefix(s, "{") { // no block stands there
+			s = "func() " + s + "()"
+		}
+		return s, ok
 	case *ast.ExprStmt:
 		if l.show != nil && n.X == l.show.Show {
 			return l.showStmt(n.X), true
 		}
+		l.receiveOnly(n.X)
 		return l.panicStmt(n)
 	case *ast.SendStmt:
 		if ch, ok := l.typeOf(n.Chan).Underlying().(*types.Chan); ok {
@@ -187,10 +204,16 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 			delete(l.unnamed, n)
 			return "_ " + l.text(n), true
 		}
+	case *ast.MapType:
+		return l.faceKeys(l.typeOf(n))
 	}
 	e, ok := n.(ast.Expr)
 	if !ok {
 		return "", false
+	}
+	if l.keyed[e] {
+		delete(l.keyed, e)
+		return l.key(e), true
 	}
 	if to := l.becomes[e]; to != nil {
 		delete(l.becomes, e)
@@ -207,10 +230,16 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	case *ast.TypeAssertExpr:
 		return l.typeAssert(n)
 	case *ast.UnaryExpr:
+		if s, ok := l.received(n); ok {
+			return s, true
+		}
 		return l.address(n)
 	case *ast.StarExpr:
 		return l.zero(n)
 	case *ast.IndexExpr:
+		if s, ok := l.indexed(n); ok {
+			return s, true
+		}
 		return l.explicit(n, n.X)
 	case *ast.IndexListExpr:
 		return l.explicit(n, n.X)
@@ -229,7 +258,8 @@ func (l *lowering) begin(n ast.Node) {
 	l.n, l.stack = 0, nil
 	l.label, l.esc, l.direct = map[ast.Stmt]string{}, map[types.Object]bool{}, map[*ast.FuncLit]string{}
 	l.called, l.becomes, l.indices = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}, map[ast.Expr]bool{}
-	l.literals, l.unnamed = map[ast.Expr]bool{}, map[*ast.Field]bool{}
+	l.receives, l.unnamed = map[ast.Expr]bool{}, map[*ast.Field]bool{}
+	l.literals, l.keyed, l.clauses = map[ast.Expr]bool{}, map[ast.Expr]bool{}, map[ast.Stmt]bool{}
 	l.findEscapes(n)
 	if l.src.shared {
 		clear(l.esc) // as they are in yaegi

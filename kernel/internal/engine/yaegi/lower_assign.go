@@ -17,23 +17,31 @@ import (
 //	i, xs[i] = 2, 99
 //	{ k__1 := i; i, xs[k__1] = 2, 99 }
 //
-// Where one of the values is a call's result, yaegi loses the others. They are
-// assigned one after the other when all are there:
+// It cannot assign interface values in a tuple, and where one of the operands
+// is a call, a received value or a literal, it assigns that one only:
 //
-//	x, y = 1, f()
-//	{ var k__1 int = 1; k__2 := f(); x = k__1; y = k__2 }
+//	x, y = f(), 2
+//	{ v__1 := f(); v__2 := 2; x = v__1; y = v__2 }
 
 func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
-	if len(a.Lhs) > 1 && len(a.Lhs) == len(a.Rhs) {
+	if len(a.Lhs) > 1 && len(a.Lhs) == len(a.Rhs) && a.Tok == token.DEFINE {
+		if s, ok := l.redeclares(a); ok {
+			return s, true
+		}
 		l.apart(a.Rhs)
+	}
+	if len(a.Lhs) == 2 && len(a.Rhs) == 1 {
+		l.receiveOnly(a.Rhs[0])
 	}
 	if a.Tok != token.ASSIGN || len(a.Lhs) != len(a.Rhs) {
 		return "", false
 	}
 	if len(a.Lhs) == 1 {
+		if _, ok := ast.Unparen(a.Lhs[0]).(*ast.Ident); ok && !isBlank(a.Lhs[0]) {
+			l.apart(a.Rhs)
+		}
 		return l.assignInterface(a)
 	}
-	apart := slices.ContainsFunc(a.Rhs, l.calls) || slices.ContainsFunc(a.Lhs, l.compiledVar)
 	assigned := map[types.Object]bool{}
 	for _, e := range a.Lhs {
 		if id, ok := ast.Unparen(e).(*ast.Ident); ok && id.Name != "_" {
@@ -51,15 +59,15 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 			})
 		}
 	}
-	if !touched && !apart {
+	// yaegi is left single assignments only
+	single := slices.ContainsFunc(a.Rhs, l.inPlace) || slices.ContainsFunc(a.Lhs, l.compiledVar)
+	for i, e := range a.Lhs {
+		single = single || !isBlank(e) && types.IsInterface(l.typeOf(e)) && !l.src.info.Types[a.Rhs[i]].IsNil()
+	}
+	if !touched && !single {
 		for _, e := range a.Rhs {
 			if l.src.info.Types[e].IsNil() {
-				return l.tuple(l.each(a.Lhs), l.storedEach(a), a.Rhs), true
-			}
-		}
-		for i, e := range a.Rhs {
-			if s := l.text(e); l.stored(a.Lhs[i], e, s) != s {
-				return l.tuple(l.each(a.Lhs), l.storedEach(a), a.Rhs), true
+				return l.tuple(l.each(a.Lhs), l.each(a.Rhs), a.Rhs), true
 			}
 		}
 		return "", false
@@ -83,6 +91,12 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 			} else {
 				x = hold(e.X)
 			}
+			if _, ok := l.faceKeys(l.typeOf(e.X)); ok {
+				v := l.fresh("k")
+				pre += v + " := " + l.key(e.Index) + "; "
+				ls = append(ls, x+"["+v+"]")
+				continue
+			}
 			ls = append(ls, x+"["+hold(e.Index)+"]")
 		case *ast.StarExpr:
 			ls = append(ls, "*"+hold(e.X))
@@ -96,21 +110,89 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 			ls = append(ls, l.left(e))
 		}
 	}
-	if !apart {
-		return "{ " + pre + l.tuple(ls, l.storedEach(a), a.Rhs) + " }", true
+	if single {
+		return "{ " + pre + l.inTurn(ls, a.Rhs, func(i int) types.Type { return l.typeOf(a.Lhs[i]) }) + " }", true
 	}
-	var ts []types.Type
-	rs := l.each(a.Rhs)
+	return "{ " + pre + l.tuple(ls, l.each(a.Rhs), a.Rhs) + " }", true
+}
+
+// redeclares renders a := of which a variable is there already: yaegi would
+// make another, which pointers and closures do not see.
+//
+//	y, x := 1, 2
+//	v__1 := 1; v__2 := 2; y := v__1; x = v__2
+func (l *lowering) redeclares(a *ast.AssignStmt) (string, bool) {
+	again := false
+	for _, e := range a.Lhs {
+		again = again || !isBlank(e) && l.src.info.Defs[e.(*ast.Ident)] == nil
+	}
+	if !again {
+		return "", false
+	}
+	var pre, sets string
 	for i, e := range a.Lhs {
-		t := l.typeOf(e)
 		if isBlank(e) {
-			ls[i], t = "_", types.Default(l.typeOf(a.Rhs[i]))
-		} else {
-			rs[i] = l.converted(a.Rhs[i], rs[i], t)
+			pre += "_ = " + l.text(a.Rhs[i]) + "; "
+			continue
 		}
-		ts = append(ts, t)
+		v, define := l.fresh("v"), " := "
+		s := l.text(a.Rhs[i])
+		if l.src.info.Defs[e.(*ast.Ident)] == nil {
+			s, define = l.converted(a.Rhs[i], s, l.typeOf(e)), " = "
+			if l.src.info.Types[a.Rhs[i]].IsNil() {
+				sets += "; " + l.text(e) + " = nil"
+				continue
+			}
+		}
+		pre += v + " := " + s + "; "
+		sets += "; " + l.text(e) + define + v
 	}
-	return "{ " + pre + l.oneByOne(ls, rs, ts, a.Rhs) + " }", true
+	return pre + strings.TrimPrefix(sets, "; "), true
+}
+
+// inPlace tells operands that yaegi evaluates right into what is assigned to,
+// and calls in others, which come before the assignments.
+func (l *lowering) inPlace(e ast.Expr) (found bool) {
+	if _, ok := ast.Unparen(e).(*ast.CompositeLit); ok {
+		return true
+	}
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			found = found || l.src.info.Types[n].Value == nil
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		}
+		return !found
+	})
+	return found
+}
+
+// inTurn renders a tuple assignment as single ones, of which the operands are
+// evaluated first. to are the types of what is assigned to.
+func (l *lowering) inTurn(ls []string, es []ast.Expr, to func(i int) types.Type) string {
+	var pre, sets string
+	for i, e := range es {
+		switch {
+		case l.src.info.Types[e].IsNil():
+			sets += "; " + ls[i] + " = nil"
+		case ls[i] == "_":
+			pre += "_ = " + l.text(e) + "; "
+		case len(es) == 1 && !l.inPlace(e):
+			sets = "; " + ls[i] + " = " + l.converted(e, l.text(e), to(i))
+		default:
+			v := l.fresh("v")
+			define := v + " := "
+			if l.src.info.Types[e].Value != nil || !types.Identical(l.typeOf(e), to(i)) {
+				define = "var " + v + " " + l.typ(to(i)) + " = "
+			}
+			pre += define + l.converted(e, l.text(e), to(i)) + "; "
+			sets += "; " + ls[i] + " = " + v
+		}
+	}
+	return pre + strings.TrimPrefix(sets, "; ")
 }
 
 // assignInterface renders an assignment to a variable of a compiled interface
@@ -122,12 +204,13 @@ func (l *lowering) assignInterface(a *ast.AssignStmt) (string, bool) {
 	if isBlank(a.Lhs[0]) {
 		return "", false
 	}
+	literal := l.literals[ast.Unparen(a.Rhs[0])]
 	s := l.text(a.Rhs[0])
 	c := l.converted(a.Rhs[0], s, l.typeOf(a.Lhs[0]))
 	if c == s {
 		c = l.stored(a.Lhs[0], a.Rhs[0], s)
 	}
-	if c == s && !l.compiledVar(a.Lhs[0]) {
+	if c == s && !literal && !l.compiledVar(a.Lhs[0]) {
 		return "", false
 	}
 	return l.left(a.Lhs[0]) + " = " + c, true
@@ -160,42 +243,6 @@ func (l *lowering) compiledVar(e ast.Expr) bool {
 	return ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() && !l.ours(v)
 }
 
-// oneByOne renders the assignment of rs, the expressions es, to variables ls of
-// types ts.
-func (l *lowering) oneByOne(ls, rs []string, ts []types.Type, es []ast.Expr) string {
-	var values, assignments string
-	for i, e := range es {
-		if l.src.info.Types[e].IsNil() {
-			assignments += ls[i] + " = nil; "
-			continue
-		}
-		v := l.fresh("k")
-		if l.src.info.Types[e].Value == nil && types.Identical(l.typeOf(e), ts[i]) {
-			values += v + " := " + rs[i] + "; "
-		} else {
-			values += "var " + v + " " + l.typ(ts[i]) + " = " + rs[i] + "; "
-		}
-		assignments += ls[i] + " = " + v + "; "
-	}
-	return values + strings.TrimSuffix(assignments, "; ")
-}
-
-// calls tells expressions that call a function or receive from a channel.
-func (l *lowering) calls(e ast.Expr) (found bool) {
-	ast.Inspect(e, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.CallExpr:
-			found = found || !l.src.info.Types[n.Fun].IsType() && l.src.info.Types[n].Value == nil
-		case *ast.UnaryExpr:
-			found = found || n.Op == token.ARROW
-		}
-		return !found
-	})
-	return found
-}
-
 // stored renders a literal or a call's result, which is s already, that is
 // assigned to an element or a field of an interface type of the notebook's.
 // yaegi makes it in that place, as if that had the value's type:
@@ -215,16 +262,7 @@ func (l *lowering) stored(to, e ast.Expr, s string) string {
 	if i, ok := t.Underlying().(*types.Interface); !ok || i.NumMethods() == 0 || !l.interpreted(from) {
 		return s
 	}
-	return l.asInterface(s, from, l.typ(t))
-}
-
-// storedEach renders the right side of a tuple assignment.
-func (l *lowering) storedEach(a *ast.AssignStmt) []string {
-	rs := l.each(a.Rhs)
-	for i, e := range a.Rhs {
-		rs[i] = l.stored(a.Lhs[i], e, rs[i])
-	}
-	return rs
+	return l.asInterface(s, from, t)
 }
 
 // each renders expressions.
@@ -278,11 +316,15 @@ func (l *lowering) address(e *ast.UnaryExpr) (string, bool) {
 	return "&" + l.text(x.X) + "[:][" + l.text(x.Index) + "]", true
 }
 
-// apart notes the literals of a tuple: yaegi lets one of them take the place
-// of another operand's result, so they go through a call.
+// apart notes the literals of a tuple, or of an assignment to a variable. yaegi
+// lets a literal take the place of another operand's result, and of a variable
+// that pointers and closures go on to see as it was, so they go through a call:
 //
 //	a, b := f(), []int{1}
 //	a, b := f(), literal__1([]int{1})
+//
+//	p := &c; c = point{1, 2}
+//	p := &c; c = literal__2(point{1, 2})
 func (l *lowering) apart(es []ast.Expr) {
 	for _, e := range es {
 		if _, ok := ast.Unparen(e).(*ast.CompositeLit); ok {

@@ -30,6 +30,10 @@ func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
 		return l.minmax(name, c), true
 	case "clear":
 		return l.clear(c), true
+	case "delete":
+		if _, ok := l.faceKeys(l.typeOf(c.Args[0])); ok {
+			return "delete(" + l.text(c.Args[0]) + ", " + l.key(c.Args[1]) + ")", true
+		}
 	case "recover":
 		f := l.fnFrame(len(l.stack))
 		if f.direct != "" {
@@ -102,11 +106,11 @@ func (l *lowering) minmax(which string, c *ast.CallExpr) string {
 	return h + "(" + l.texts(c.Args) + ")"
 }
 
-// panicStmt renders a panic with a value whose message is an interpreted
-// method's: the host keeps the value for recover and the message for the user.
+// panicStmt renders a panic with a value of an interpreted type: the host keeps
+// the value with its type for recover and its message for the user.
 //
 //	panic(E{4})
-//	{ p__1 := E{4}; panic(host.Raise(p__1, func() string { return p__1.Error() })) }
+//	{ p__1 := E{4}; panic(host.Raise([]interface{}{p__1}, func() string { return p__1.Error() })) }
 func (l *lowering) panicStmt(n *ast.ExprStmt) (string, bool) {
 	c, ok := n.X.(*ast.CallExpr)
 	if !ok || len(c.Args) != 1 || !l.src.info.Types[c.Fun].IsBuiltin() {
@@ -116,16 +120,16 @@ func (l *lowering) panicStmt(n *ast.ExprStmt) (string, bool) {
 	if !ok || id.Name != "panic" || l.src.info.Types[c.Args[0]].IsNil() {
 		return "", false
 	}
-	t := l.typeOf(c.Args[0])
-	if types.IsInterface(t) || !l.interpreted(t) {
-		return "", false
-	}
-	method := "Error"
-	if !types.Implements(t, errorType) {
-		if method = "String"; !types.Implements(t, stringerType) {
-			return "", false
-		}
-	}
+	t, message := l.typeOf(c.Args[0]), "nil"
 	p := l.fresh("p")
-	return "{ " + p + " := " + l.text(c.Args[0]) + "; " + mark(l.src.off(c.Pos()), 0) + "panic(" + host("Raise") + "(" + p + ", func() string { return " + p + "." + method + "() })) }", true
+	switch {
+	case types.IsInterface(t):
+	case !l.interpreted(t):
+		return "", false
+	case types.Implements(t, errorType):
+		message = "func() string { return " + p + ".Error() }"
+	case types.Implements(t, stringerType):
+		message = "func() string { return " + p + ".String() }"
+	}
+	return "{ " + p + " := " + l.text(c.Args[0]) + "; " + mark(l.src.off(c.Pos()), 0) + "panic(" + host("Raise") + "([]interface{}{" + p + "}, " + message + ")) }", true
 }

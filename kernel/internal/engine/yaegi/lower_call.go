@@ -46,12 +46,15 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 		if isUnsafe(t) != isUnsafe(l.typeOf(c.Args[0])) {
 			l.fail(c, "package unsafe")
 		}
-		if from := l.typeOf(c.Args[0]); types.IsInterface(t) && !types.IsInterface(from) && l.interpreted(from) {
+		if from := l.typeOf(c.Args[0]); types.IsInterface(t) && !types.IsInterface(from) {
 			s := l.text(c.Args[0])
 			if v := l.converted(c.Args[0], s, t); v != s {
 				return v, true
 			}
-			return l.asInterface(s, from, l.typ(t)), true
+			if l.interpreted(from) {
+				return l.asInterface(s, from, t), true
+			}
+			return head(l.text(c.Fun)) + "(" + s + ")", true
 		}
 		return head(l.text(c.Fun)) + "(" + l.texts(c.Args) + ")", true
 	}
@@ -127,13 +130,15 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 			as = append(as, s)
 			continue
 		}
-		if v := l.converted(a, s, l.subst(to)); v != s {
+		if foreign && empty(l.subst(to)) {
+			if w, ok := l.wrapped(c.Fun, i, a, s, to); ok {
+				s, changed = w, true
+			}
+		} else if v := l.converted(a, s, l.subst(to)); v != s {
 			s, changed = v, true
 		} else if foreign {
 			if _, ok := ast.Unparen(a).(*ast.FuncLit); ok {
 				s, changed = l.captured(a, s), true
-			} else if w, ok := l.wrapped(c.Fun, a, s, to); ok {
-				s, changed = w, true
 			} else if c.Ellipsis.IsValid() && i == len(c.Args)-1 && l.formatsAll(c.Fun, a) {
 				s, changed = host("FormatAll")+"("+s+")", true
 			}
@@ -148,6 +153,12 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 		dots = "..."
 	}
 	return l.text(c.Fun) + "(" + strings.Join(as, ", ") + dots + ")", true
+}
+
+// empty tells the type any.
+func empty(t types.Type) bool {
+	i, ok := t.Underlying().(*types.Interface)
+	return ok && i.Empty()
 }
 
 func paramType(sig *types.Signature, i int, ellipsis bool) types.Type {

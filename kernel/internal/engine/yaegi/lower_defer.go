@@ -93,8 +93,10 @@ func (l *lowering) thunk(c *ast.CallExpr) string {
 		}
 		s := l.text(a)
 		if l.foreign(c.Fun) {
-			if w, ok := l.wrapped(c.Fun, a, s, t); ok {
+			if w, ok := l.wrapped(c.Fun, i, a, s, t); ok {
 				s = w
+			} else if types.IsInterface(t) && !tv.IsNil() { // compiled code gets the value itself
+				t = types.Default(l.typeOf(a))
 			}
 		}
 		as = append(as, bind(t, s))

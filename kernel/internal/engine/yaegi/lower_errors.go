@@ -3,6 +3,7 @@ package yaegi
 import (
 	"go/ast"
 	"go/types"
+	"strconv"
 	"strings"
 )
 
@@ -63,91 +64,34 @@ func (l *lowering) errorsCall(c *ast.CallExpr) (string, bool) {
 	return "", false
 }
 
-// Conversions to interfaces.
-//
-// yaegi puts literals as they are into variables of compiled interface types,
-// and where a struct becomes an error it keeps its last field instead of the
-// struct, so that err.(E) is false. Structs become errors in the host:
-//
-//	return E{4}
-//	return error__1(E{4})
-//
-//	func error__1(x E) error { return host.MakeError(x, func() string { return x.Error() }, nil, nil) }
-
-// converted renders an operand, which is s already, that becomes a value of
-// type to.
-func (l *lowering) converted(e ast.Expr, s string, to types.Type) string {
-	from := l.typeOf(e)
-	i, ok := to.Underlying().(*types.Interface)
-	if !ok || i.NumMethods() == 0 || !l.compiled(to) || types.IsInterface(from) || !l.interpreted(from) {
-		return s
-	}
-	if _, ok := from.Underlying().(*types.Struct); ok && types.Identical(i, errorType) {
-		return l.makeError(from) + "(" + s + ")"
-	}
-	return l.asInterface(s, from, l.typ(to))
-}
-
-// elements notes the conversions of a literal's elements.
-func (l *lowering) elements(c *ast.CompositeLit) {
-	var elem types.Type
-	var fields *types.Struct
-	switch u := deref(l.typeOf(c)).Underlying().(type) {
-	case *types.Slice:
-		elem = u.Elem()
-	case *types.Array:
-		elem = u.Elem()
-	case *types.Map:
-		elem = u.Elem()
-	case *types.Struct:
-		fields = u
-	}
-	for i, e := range c.Elts {
-		if kv, ok := e.(*ast.KeyValueExpr); ok && fields == nil {
-			l.index(c, kv.Key)
-		}
-		to := elem
-		if fields != nil && i < fields.NumFields() {
-			to = fields.Field(i).Type()
-		}
-		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			e = kv.Value
-			if id, ok := kv.Key.(*ast.Ident); ok && fields != nil {
-				if f, ok := l.src.info.Uses[id].(*types.Var); ok {
-					to = l.subst(f.Type())
-				}
-			}
-		}
-		if lit, ok := e.(*ast.CompositeLit); ok && lit.Type == nil {
-			continue // its type is the element's
-		}
-		if to != nil && types.IsInterface(to) {
-			l.becomes[e] = to
-		}
-	}
-}
-
-// methodTypes are the signatures that package errors looks for.
-var methodTypes = map[string]*types.Signature{
-	"Unwrap": types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(errorVar), false),
-	"Is":     types.NewSignatureType(nil, nil, nil, types.NewTuple(errorVar), types.NewTuple(types.NewVar(0, nil, "", types.Typ[types.Bool])), false),
-}
-
 var errorVar = types.NewVar(0, nil, "", types.Universe.Lookup("error").Type())
 
-// makeError is the function that makes an error of a struct type.
+// makeError is the function that makes an error of a type.
 func (l *lowering) makeError(t types.Type) string {
 	ts := l.typ(t)
 	set := types.NewMethodSet(t)
-	closure := func(name, sig, call string) string {
-		m := set.Lookup(nil, name)
-		if m == nil || !types.Identical(m.Type().Underlying(), methodTypes[name]) {
-			return "nil"
+	closure := func(name string) string {
+		if m := set.Lookup(nil, name); m != nil {
+			if f, ok := m.Type().(*types.Signature); ok && f.Params().Len() < 2 && f.Results().Len() == 1 {
+				return l.bound("x", name, f)
+			}
 		}
-		return sig + " { return x." + call + " }"
+		return "nil"
 	}
 	return l.helper("error", ts, func(n string) string {
-		return "func " + n + "(x " + ts + ") error { return " + host("MakeError") + "(x, func() string { return x.Error() }, " +
-			closure("Unwrap", "func() error", "Unwrap()") + ", " + closure("Is", "func(target error) bool", "Is(target)") + ") }"
+		return "func " + n + "(x " + ts + ") error { return " + host("MakeError") + "(x, " + l.quoted(t) + ", func() string { return x.Error() }, " +
+			closure("Unwrap") + ", " + closure("Is") + ") }"
 	})
+}
+
+// bound is a literal that calls method name of x.
+func (l *lowering) bound(x, name string, f *types.Signature) string {
+	var as []string
+	head := "func("
+	for i, p := range l.params(f) {
+		a := "a" + strconv.Itoa(i)
+		head += a + " " + p
+		as = append(as, a)
+	}
+	return head + ") (" + strings.Join(l.types(f.Results()), ", ") + ") { return " + x + "." + name + "(" + strings.Join(as, ", ") + ") }"
 }

@@ -3,6 +3,7 @@ package yaegi
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 )
@@ -37,9 +38,24 @@ var (
 		types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(types.NewVar(0, nil, "", types.Typ[types.String])), false))}, nil).Complete()
 )
 
-// wrapped renders argument a, which is s already, of a compiled function whose
-// parameter has type to.
-func (l *lowering) wrapped(f, a ast.Expr, s string, to types.Type) (string, bool) {
+// Other compiled code gets the value without what the interpreter puts around
+// it, and code that looks into values gets none of that in what they hold:
+//
+//	json.Marshal(x)
+//	json__.Marshal(host.Plain([]interface{}{x}))
+
+// keeping are the packages whose functions hand back what they get as an empty
+// interface. They get it with its methods.
+var keeping = map[string]bool{"container/heap": true, "container/list": true, "container/ring": true, "context": true, "sync": true, "sync/atomic": true}
+
+// reads tells packages that look into values.
+func reads(path string) bool {
+	return path == "reflect" || path == "text/template" || path == "html/template" || strings.HasPrefix(path, "encoding/")
+}
+
+// wrapped renders argument a at place n, which is s already, of a compiled
+// function whose parameter has type to.
+func (l *lowering) wrapped(f ast.Expr, n int, a ast.Expr, s string, to types.Type) (string, bool) {
 	i, ok := to.Underlying().(*types.Interface)
 	fn := l.foreignFunc(f)
 	if !ok || fn == nil || i.NumMethods() > 0 || l.src.info.Types[a].IsNil() {
@@ -51,8 +67,20 @@ func (l *lowering) wrapped(f, a ast.Expr, s string, to types.Type) (string, bool
 		return l.formatted(t, s, 0)
 	case fn.Pkg().Path() == nbPackage && fn.Name() != "JSON", fn.Pkg().Path() == displayPackage && l.interpreted(t) && !types.IsInterface(t):
 		return host("Value") + "(" + quote(types.TypeString(types.Default(t), cell.Qualify)) + ", " + l.held(types.Default(t), s) + ")", true
+	case keeping[fn.Pkg().Path()] && !isKey(fn, n):
+		return host("Key") + "([]interface{}{" + l.converted(a, s, to) + "})", true
+	case reads(fn.Pkg().Path()) && (types.IsInterface(t) || holdsAny(t, 0)):
+		return host("Plain") + "([]interface{}{" + s + "})", true
+	case types.IsInterface(t):
+		return host("Bare") + "([]interface{}{" + s + "})", true
 	}
 	return "", false
+}
+
+// isKey tells parameters that are compared.
+func isKey(fn *types.Func, n int) bool {
+	p := fn.Signature().Params()
+	return n < p.Len() && p.At(n).Name() == "key"
 }
 
 // formatsAll tells the arguments args... of a function that formats.
@@ -74,10 +102,7 @@ func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
 			}
 			ts := l.typ(t)
 			return l.helper("text", ts, func(n string) string {
-				e := l.asInterface("x", t, "error")
-				if _, ok := t.Underlying().(*types.Struct); ok {
-					e = l.makeError(t) + "(x)"
-				}
+				e := l.makeError(t) + "(x)"
 				return "func " + n + "(x " + ts + ") interface{} { return " + host("ErrorText") + "(x, " + e + ") }"
 			}) + "(" + s + ")", true
 		case types.Implements(t, stringerType):
@@ -119,17 +144,4 @@ func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
 	return l.helper("texts", ts, func(n string) string {
 		return "func " + n + "(x " + ts + ") interface{} { r := []interface{}{}; for _, v := range x { r = append(r, " + v + ") }; return r }"
 	}) + "(" + s + ")", true
-}
-
-// asInterface makes a value of type t an interface value. yaegi wraps all
-// kinds of values where a variable is assigned, and no results of calls where
-// they are arguments.
-func (l *lowering) asInterface(s string, t types.Type, i string) string {
-	if types.IsInterface(t) {
-		return s
-	}
-	ts := l.typ(t)
-	return l.helper("as", ts+", "+i, func(n string) string {
-		return "func " + n + "(x " + ts + ") " + i + " { var y " + i + " = x; return y }"
-	}) + "(" + s + ")"
 }

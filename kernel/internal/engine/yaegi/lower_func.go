@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 	"strings"
 )
 
@@ -104,22 +103,11 @@ func (l *lowering) fnFrame(top int) *frame {
 }
 
 // ret renders a return statement, through range functions and deferred calls.
-//
-// yaegi loses or mistypes an operator's result that a return converts to an
-// interface, so such a result gets a variable first:
-//
-//	return -x
-//	{ r__1 := -x; return r__1 }
 func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
 	f, fn := l.innerSeq(len(l.stack)), l.fnFrame(len(l.stack))
 	if f == nil && fn.d == "" {
 		if len(n.Results) > 0 {
-			pre, vs := l.results(n, fn)
-			s := "return " + strings.Join(vs, ", ")
-			if pre == "" {
-				return s, true
-			}
-			return "{ " + pre + s + " }", true
+			return "return " + strings.Join(l.results(n, fn), ", "), true
 		}
 		if !fn.named {
 			return "", false
@@ -138,16 +126,7 @@ func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
 			ns = append(ns, l.resultName(fn, i))
 		}
 		if len(n.Results) == len(ns) {
-			pre, vs := l.results(n, fn)
-			if len(ns) > 1 && slices.ContainsFunc(n.Results, l.calls) {
-				var ts []types.Type
-				for v := range fn.sig.Results().Variables() {
-					ts = append(ts, l.subst(v.Type()))
-				}
-				b.WriteString(pre + l.oneByOne(ns, vs, ts, n.Results) + "; ")
-			} else {
-				b.WriteString(pre + l.tuple(ns, vs, n.Results) + "; ")
-			}
+			b.WriteString(l.inTurn(ns, n.Results, func(i int) types.Type { return l.subst(fn.sig.Results().At(i).Type()) }) + "; ")
 		} else {
 			b.WriteString(strings.Join(ns, ", ") + " = " + l.text(n.Results[0]) + "; ")
 		}
@@ -160,37 +139,15 @@ func (l *lowering) ret(n *ast.ReturnStmt) (string, bool) {
 	return b.String(), true
 }
 
-// results renders the operands of a return, and statements before it.
-func (l *lowering) results(n *ast.ReturnStmt, fn *frame) (pre string, r []string) {
+// results renders the operands of a return.
+func (l *lowering) results(n *ast.ReturnStmt, fn *frame) []string {
+	var r []string
 	for i, e := range n.Results {
 		s := l.text(e)
-		if len(n.Results) == fn.sig.Results().Len() && l.needsVariable(e, fn.sig.Results().At(i).Type()) {
-			v := l.fresh("r")
-			pre += v + " := " + s + "; "
-			s = v
-		} else if len(n.Results) == fn.sig.Results().Len() {
+		if len(n.Results) == fn.sig.Results().Len() {
 			s = l.converted(e, s, l.subst(fn.sig.Results().At(i).Type()))
 		}
 		r = append(r, s)
 	}
-	return pre, r
-}
-
-// needsVariable tells receives, and operators whose result becomes an
-// interface.
-func (l *lowering) needsVariable(e ast.Expr, to types.Type) bool {
-	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.ARROW {
-		return true
-	}
-	if !types.IsInterface(l.subst(to)) || types.IsInterface(l.typeOf(e)) {
-		return false
-	}
-	if tv := l.src.info.Types[e]; tv.IsNil() {
-		return false
-	}
-	switch ast.Unparen(e).(type) {
-	case *ast.UnaryExpr, *ast.BinaryExpr:
-		return true
-	}
-	return false
+	return r
 }

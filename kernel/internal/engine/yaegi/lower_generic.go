@@ -200,15 +200,16 @@ func (l *lowering) instanceType(in *instance) {
 	}
 	l.bindParams(n.TypeParams(), in.args)
 	l.begin(in.g.spec)
-	l.pieces = append(l.pieces, &piece{name: in.name, text: "type " + nameRef(in.name.id) + " " + l.definition(in.g.spec, nameRef(in.name.id)), src: l.src, pos: in.g.spec.Pos(), holds: l.holds(l.typeOf(in.g.spec.Type))})
-	whole := n
+	whole, ref := n, nameRef(in.name.id)
 	if len(in.args) > 0 {
 		if t, err := types.Instantiate(nil, n, in.args, false); err == nil {
 			whole = t.(*types.Named)
 		}
 	}
-	l.methodsOf(nameRef(in.name.id), whole)
-	l.forwards(nameRef(in.name.id), whole, func(text string, pos token.Pos, fn string) {
+	text := "type " + ref + " " + l.definition(in.g.spec, ref) + l.marking(whole, ref)
+	l.pieces = append(l.pieces, &piece{name: in.name, text: text, src: l.src, pos: in.g.spec.Pos(), holds: l.holds(l.typeOf(in.g.spec.Type))})
+	l.methodsOf(ref, whole)
+	l.forwards(ref, whole, func(text string, pos token.Pos, fn string) {
 		l.pieces = append(l.pieces, &piece{name: in.name, text: text, src: l.src, pos: pos, fn: fn})
 	})
 	for _, d := range in.g.methods {

@@ -52,7 +52,7 @@ func (l *lowering) moveLocals(fn ast.Node, owner string) {
 		o := l.src.info.Defs[s.Name].(*types.TypeName)
 		if moved := l.locals[o]; moved != nil {
 			moved.SetUnderlying(l.subst(o.Type().Underlying()).Underlying())
-			l.pieces = append(l.pieces, &piece{name: l.assigned[moved.Obj()], text: "type " + l.localNames[moved.Obj()] + " " + l.definition(s, l.localNames[moved.Obj()]), src: l.src, pos: s.Pos(), holds: l.holds(l.typeOf(s.Type))})
+			l.pieces = append(l.pieces, &piece{name: l.assigned[moved.Obj()], text: "type " + l.localNames[moved.Obj()] + " " + l.definition(s, l.localNames[moved.Obj()]) + l.marking(moved, l.localNames[moved.Obj()]), src: l.src, pos: s.Pos(), holds: l.holds(l.typeOf(s.Type))})
 		}
 	}
 }
@@ -81,6 +81,9 @@ func (l *lowering) localVar(g *ast.GenDecl) string {
 	var b strings.Builder
 	for i, s := range g.Specs {
 		v := s.(*ast.ValueSpec)
+		if len(v.Names) == 2 && len(v.Values) == 1 {
+			l.receiveOnly(v.Values[0])
+		}
 		if i > 0 {
 			b.WriteString("; ")
 		}

@@ -138,6 +138,9 @@ func (l *lowering) rangeStmt(r *ast.RangeStmt) string {
 			return l.rangeString(r, f)
 		}
 	}
+	if s, ok := l.rangeKeys(r, f); ok {
+		return s
+	}
 	if r.Tok == token.ASSIGN {
 		return l.rangeAssign(r, f)
 	}

@@ -29,7 +29,7 @@ func (l *lowering) methodsOf(ref string, t types.Type) {
 		set := types.NewMethodSet(t)
 		for s := range set.Methods() {
 			m := s.Obj().(*types.Func)
-			if !m.Exported() {
+			if !m.Exported() && m.Pkg().Path() != "main" { // promoted, and no cell's business
 				continue
 			}
 			sig := l.subst(s.Type()).(*types.Signature)

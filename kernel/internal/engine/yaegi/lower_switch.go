@@ -84,26 +84,25 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 // type of a clause, as an if statement's head.
 func (l *lowering) typeTest(v string, from types.Type, e ast.Expr) string {
 	t := l.typeOf(e)
-	if types.IsInterface(t) && l.compiled(t) {
-		return l.toCompiled("is", from, t) + "(" + v + ")"
+	if l.asserts(from, t) {
+		return l.toType("is", from, t) + "(" + v + ")"
 	}
-	test := "_, ok := " + l.asserted(v, from, t) + ".(" + l.text(e) + "); ok"
-	if !types.IsInterface(t) && l.mayBeConfused(t) {
-		test += " && " + host("Maybe") + "(interface{}(" + v + "), " + l.quoted(t) + ")"
-	}
-	return test
+	return "_, ok := " + l.asserted(v, from, t) + ".(" + l.text(e) + "); ok"
 }
 
-// mayBeConfused tells types that yaegi takes for others of their shape in
-// spite of tags, or others for them.
+// mayBeConfused tells types that yaegi takes for others of their shape, or
+// others for them: all that have no tag.
 func (l *lowering) mayBeConfused(t types.Type) bool {
+	if n, ok := types.Unalias(t).(*types.Named); ok && !l.ours(n.Obj()) {
+		return false
+	}
 	switch u := deref(t).Underlying().(type) {
 	case *types.Struct:
 		return u.NumFields() == 0
-	case *types.Basic:
-		return true
+	case *types.Signature:
+		return false
 	}
-	return l.interpreted(t)
+	return true
 }
 
 // quoted is a string literal of a type's name in the interpreter.
@@ -124,20 +123,22 @@ func (l *lowering) typeAssert(e *ast.TypeAssertExpr) (string, bool) {
 		return "", false
 	}
 	x, from, to := l.text(e.X), l.typeOf(e.X), l.typeOf(e.Type)
-	if _, two := l.src.info.TypeOf(e).(*types.Tuple); two && types.IsInterface(to) && l.compiled(to) {
-		return l.toCompiled("maybe", from, to) + "(" + x + ")", true
+	if _, two := l.src.info.TypeOf(e).(*types.Tuple); two {
+		if l.asserts(from, to) {
+			return l.toType("maybe", from, to) + "(" + x + ")", true
+		}
+		return l.asserted(x, from, to) + ".(" + l.typ(to) + ")", true
 	}
 	return l.assertion(x, from, to), true
 }
 
-// asserted renders x, of interface type from, for an assertion. yaegi cannot
-// assert that an empty interface holds an interpreted one unless the interface
-// value comes from compiled code:
+// asserted renders x, of interface type from, for an assertion. yaegi refuses
+// those that cannot succeed, which instances of generic functions may hold:
 //
-//	x.(I)
-//	host.Any(x).(I)
+//	x.(string)
+//	host.Any(x).(string)
 func (l *lowering) asserted(x string, from, to types.Type) string {
-	if i, ok := from.Underlying().(*types.Interface); ok && i.Empty() && types.IsInterface(to) && !l.compiled(to) {
+	if i, ok := from.Underlying().(*types.Interface); ok && !i.Empty() && !types.IsInterface(to) && !types.AssertableTo(i, to) {
 		return host("Any") + "(" + x + ")"
 	}
 	return x
@@ -155,12 +156,9 @@ func (l *lowering) compiled(t types.Type) bool {
 // from. The host compares what they hold:
 //
 //	err == stop
-//	host.Equal(err, stop)
+//	host.Equal([]interface{}{err, stop})
 
 func (l *lowering) compare(e *ast.BinaryExpr) (string, bool) {
-	if e.Op == token.LAND || e.Op == token.LOR {
-		return l.logical(e)
-	}
 	if e.Op != token.EQL && e.Op != token.NEQ {
 		return "", false
 	}
@@ -168,33 +166,29 @@ func (l *lowering) compare(e *ast.BinaryExpr) (string, bool) {
 	if info.Types[e.X].IsNil() || info.Types[e.Y].IsNil() {
 		return "", false
 	}
-	if !types.IsInterface(l.typeOf(e.X)) && !types.IsInterface(l.typeOf(e.Y)) {
+	if !holdsInterface(l.typeOf(e.X)) && !holdsInterface(l.typeOf(e.Y)) {
 		return "", false
 	}
 	not := ""
 	if e.Op == token.NEQ {
 		not = "!"
 	}
-	return not + host("Equal") + "(" + l.text(e.X) + ", " + l.text(e.Y) + ")", true
+	return not + host("Equal") + "([]interface{}{" + l.text(e.X) + ", " + l.text(e.Y) + "})", true
 }
 
-// logical renders && and || of received values, which yaegi loses:
-//
-//	<-ch && more
-//	received__1(ch) && more
-func (l *lowering) logical(e *ast.BinaryExpr) (string, bool) {
-	changed := false
-	operand := func(x ast.Expr) string {
-		u, ok := ast.Unparen(x).(*ast.UnaryExpr)
-		if !ok || u.Op != token.ARROW {
-			return l.text(x)
+// holdsInterface tells interfaces, and structs and arrays of them.
+func holdsInterface(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		return true
+	case *types.Array:
+		return holdsInterface(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if holdsInterface(f.Type()) {
+				return true
+			}
 		}
-		changed = true
-		ts := l.typ(l.typeOf(u.X))
-		return l.helper("received", ts, func(n string) string {
-			return "func " + n + "(ch " + ts + ") " + l.typ(l.typeOf(u)) + " { v := <-ch; return v }"
-		}) + "(" + l.text(u.X) + ")"
 	}
-	s := operand(e.X) + " " + e.Op.String() + " " + operand(e.Y)
-	return s, changed
+	return false
 }

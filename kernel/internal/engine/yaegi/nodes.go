@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/token"
 	"reflect"
-	"strings"
 	"unsafe"
 
 	"github.com/traefik/yaegi/interp"
@@ -133,20 +132,6 @@ func (r *reach) value(n, f unsafe.Pointer) (v reflect.Value, ok bool) {
 
 func (r *reach) children(n unsafe.Pointer) []unsafe.Pointer {
 	return *(*[]unsafe.Pointer)(unsafe.Add(n, r.child))
-}
-
-// maybe is false for an interface value that yaegi knows to be of another type
-// than name, "main.T" or "*main.T"; without "main." it stands for all types
-// that are no cell's.
-func (r *reach) maybe(x any, name string) bool {
-	have := r.wrappedType(x)
-	if have == "" {
-		return true
-	}
-	if !strings.Contains(have, "main.") {
-		return !strings.Contains(name, "main.")
-	}
-	return have == name
 }
 
 // wrappedType is the type that yaegi's wrapper of an interface value names,

@@ -8,10 +8,26 @@ import (
 	"strings"
 )
 
-// raised is the value of a panic with an interpreted message.
+// raised is the value of a panic with an interpreted message, or of a type that
+// only the interpreter's wrapper knows.
 type raised struct {
 	value   any
-	message func() string
+	message func() string // or nil
+}
+
+func (r *raised) String() string { return panicMessage(r) }
+
+// raise is the value to panic with for the only element of holds.
+func (e *Engine) raise(holds []any, message func() string) any {
+	x := holds[0]
+	if k, ok := e.key(holds).(keyed); ok && message == nil {
+		if reflect.ValueOf(k.IValue).Kind() <= reflect.String {
+			message = func() string { return fmt.Sprintf("%s(%v)", e.goName(x), k.IValue) }
+		}
+	} else if message == nil {
+		return bare(x)
+	}
+	return &raised{x, message}
 }
 
 // runtimeError is a panic of the interpreter's that would have been a
@@ -25,10 +41,10 @@ const nilDereference = runtimeError("runtime error: invalid memory address or ni
 
 // mend turns the panics of yaegi and reflect into what Go's would be.
 func mend(x any) any {
-	x = bare(x)
-	if r, ok := x.(*raised); ok {
+	if r, ok := bare(x).(*raised); ok {
 		return r.value
 	}
+	x = bare(x)
 	var ve *reflect.ValueError
 	if err, ok := x.(error); ok {
 		if errors.As(err, &ve) && ve.Kind == reflect.Invalid {
@@ -65,6 +81,9 @@ func mend(x any) any {
 // panicMessage is what Go prints of a panic's value.
 func panicMessage(x any) string {
 	if r, ok := bare(x).(*raised); ok {
+		if r.message == nil {
+			return panicMessage(r.value)
+		}
 		return r.message()
 	}
 	switch x := mend(x).(type) {

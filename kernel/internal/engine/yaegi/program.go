@@ -193,7 +193,11 @@ func (p *program) commit() {
 
 // initial renders the value of package variables.
 func (l *lowering) initial(in *types.Initializer) string {
+	if len(in.Lhs) == 2 {
+		l.receiveOnly(in.Rhs)
+	}
 	if len(in.Lhs) == 1 && in.Lhs[0].Name() != "_" {
+		l.apart([]ast.Expr{in.Rhs}) // an earlier one may have its address
 		return l.converted(in.Rhs, l.text(in.Rhs), in.Lhs[0].Type())
 	}
 	return l.text(in.Rhs)

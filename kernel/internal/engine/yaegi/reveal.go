@@ -91,10 +91,20 @@ func (e *Engine) reveal(x any) (engine.Value, bool) {
 
 // typeName is the interpreter's name of x's type, as far as it can be known.
 func (e *Engine) typeName(x any) string {
+	u := unwrapped(x)
+	switch u := u.(type) {
+	case boxed:
+		return u.typ
+	case keyed:
+		return u.typ
+	}
+	if v := reflect.ValueOf(u); isFace(v) {
+		return e.typeName(v.Field(0).Interface())
+	}
 	if typ, _ := e.reach.dynamicType(x); typ != "" {
 		return typ
 	}
-	return taggedType(reflect.TypeOf(bare(x)))
+	return taggedType(reflect.TypeOf(u))
 }
 
 // shown is the only element of holds, of static type typ, as displays get it.

@@ -117,6 +117,9 @@ func (l *lowering) typ(x types.Type) string {
 	case *types.Array:
 		return "[" + strconv.FormatInt(x.Len(), 10) + "]" + l.typ(x.Elem())
 	case *types.Map:
+		if s, ok := l.faceKeys(x); ok {
+			return s
+		}
 		return "map[" + l.typ(x.Key()) + "]" + l.typ(x.Elem())
 	case *types.Chan:
 		switch x.Dir() {

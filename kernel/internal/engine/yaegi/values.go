@@ -3,20 +3,58 @@ package yaegi
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 )
 
-// bare is x without what yaegi wraps around values of interface type.
-func bare(x any) any {
+// unwrapped is x without yaegi's wrapper of interface values.
+func unwrapped(x any) any {
 	if v, ok := x.(reflect.Value); ok && v.IsValid() && v.CanInterface() {
-		return bare(v.Interface())
+		return unwrapped(v.Interface())
 	}
 	if v := reflect.ValueOf(x); isWrapper(v) {
 		if w, ok := unexported(v, "value"); ok {
-			return bare(w)
+			return unwrapped(w)
 		}
 		return nil
+	}
+	return x
+}
+
+// bare is x without what yaegi and lowered text put around values of interface
+// type.
+func bare(x any) any {
+	x = unwrapped(x)
+	if k, ok := x.(keyed); ok {
+		return k.IValue
+	}
+	return x
+}
+
+// naked tells values that nothing is put around.
+func naked(x any) bool {
+	v := reflect.ValueOf(x)
+	return !isWrapper(v) && !isFace(v)
+}
+
+// isFace tells yaegi's and our structs around values of compiled interface
+// types.
+func isFace(v reflect.Value) bool {
+	return v.Kind() == reflect.Struct && v.NumField() > 0 && v.Type().Field(0).Name == "IValue"
+}
+
+// keyed is a key of a map that is told from others by its type's name only.
+type keyed struct {
+	IValue any
+	typ    string
+}
+
+// key is the only element of holds as a key of a map.
+func (e *Engine) key(holds []any) any {
+	x := core(holds[0])
+	if typ := e.typeName(holds[0]); strings.HasPrefix(typ, "main.") && taggedType(reflect.TypeOf(x)) == "" {
+		return keyed{x, typ}
 	}
 	return x
 }
@@ -24,10 +62,141 @@ func bare(x any) any {
 // core is x without yaegi's and our wrappers for interfaces too.
 func core(x any) any {
 	x = bare(x)
-	if v := reflect.ValueOf(x); v.Kind() == reflect.Struct && v.NumField() > 0 && v.Type().Field(0).Name == "IValue" {
+	if v := reflect.ValueOf(x); isFace(v) {
 		return core(v.Field(0).Interface())
 	}
 	return x
+}
+
+// plain is x without wrappers of interface values, also in the slices, maps
+// and structs that it holds: a copy where there are any.
+func plain(x any) any {
+	x = bare(x)
+	if v := reflect.ValueOf(x); wraps(v, 0) {
+		c := reflect.New(v.Type()).Elem()
+		unwrapInto(c, v)
+		return c.Interface()
+	}
+	return x
+}
+
+// maxDepth bounds the search in values that hold themselves.
+const maxDepth = 20
+
+// wraps tells whether there is a wrapper in v.
+func wraps(v reflect.Value, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		return !v.IsNil() && v.CanInterface() && (isWrapper(v.Elem()) || wraps(v.Elem(), depth+1))
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k <= reflect.Complex128 || k == reflect.String {
+			return false
+		}
+		for i := range v.Len() {
+			if wraps(v.Index(i), depth+1) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for _, e := range v.Seq2() {
+			if wraps(e, depth+1) {
+				return true
+			}
+		}
+	case reflect.Pointer:
+		return !v.IsNil() && v.CanInterface() && v.Type().PkgPath() == "" && wraps(v.Elem(), depth+1)
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			if f.CanInterface() && wraps(f, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unwrapInto sets to, of v's type, to v without wrappers.
+func unwrapInto(to, v reflect.Value) {
+	if !wraps(v, 0) {
+		to.Set(v)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		to.Set(reflect.ValueOf(plain(v.Interface())))
+	case reflect.Slice:
+		to.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			unwrapInto(to.Index(i), v.Index(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			unwrapInto(to.Index(i), v.Index(i))
+		}
+	case reflect.Map:
+		to.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		for k, e := range v.Seq2() {
+			c := reflect.New(e.Type()).Elem()
+			unwrapInto(c, e)
+			to.SetMapIndex(k, c)
+		}
+	case reflect.Pointer:
+		to.Set(reflect.New(v.Type().Elem()))
+		unwrapInto(to.Elem(), v.Elem())
+	case reflect.Struct:
+		to.Set(v)
+		for i := range v.NumField() {
+			if to.Field(i).CanSet() {
+				unwrapInto(to.Field(i), v.Field(i))
+			}
+		}
+	}
+}
+
+// equal is x == y for values in which interfaces hold interpreted values. Like
+// Go's it panics where the types are the same and not comparable.
+func (e *Engine) equal(x, y any) bool {
+	if s, t := e.typeName(x), e.typeName(y); s != t && (strings.HasPrefix(s, "main.") || strings.HasPrefix(t, "main.")) &&
+		(s != "" || naked(x)) && (t != "" || naked(y)) {
+		return false
+	}
+	x, y = core(x), core(y)
+	a, b := reflect.ValueOf(x), reflect.ValueOf(y)
+	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
+		return x == y
+	}
+	return e.equalValues(a, b)
+}
+
+func (e *Engine) equalValues(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Interface:
+		return e.equal(a.Interface(), b.Interface())
+	case reflect.Array:
+		for i := range a.Len() {
+			if !e.equalValues(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Struct:
+		if isWrapper(a) {
+			return e.equal(a.Interface(), b.Interface())
+		}
+		if a.Type().PkgPath() != "" { // compiled: its unexported fields are not for us
+			return a.Interface() == b.Interface()
+		}
+		for i := range a.NumField() {
+			if a.Type().Field(i).Name != "_" && !e.equalValues(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return a.Interface() == b.Interface()
 }
 
 // same tells whether two errors are equal, and not whether they can be.

@@ -71,28 +71,21 @@ func (w readerWriterTo) WriteTo(to io.Writer) (int64, error) {
 	return io.Copy(to, struct{ io.Reader }{w})
 }
 
-// boxed is an error of an interpreted struct type.
+// boxed is an error of an interpreted type.
 type boxed struct {
-	IValue any
-	err    func() string
-	unwrap func() error
-	is     func(error) bool
+	IValue     any
+	typ        string // as the interpreter writes it
+	err        func() string
+	unwrap, is any // nil, or functions
 }
 
-func makeError(x any, err func() string, unwrap func() error, is func(error) bool) error {
-	return boxed{x, err, unwrap, is}
+func makeError(x any, typ string, err func() string, unwrap, is any) error {
+	return boxed{bare(x), typ, err, bare(unwrap), bare(is)}
 }
 
-func (b boxed) Error() string { return b.err() }
-
-func (b boxed) Unwrap() error {
-	if b.unwrap == nil {
-		return nil
-	}
-	return b.unwrap()
-}
-
-func (b boxed) Is(target error) bool { return b.is != nil && b.is(target) }
+func (b boxed) Error() string        { return b.err() }
+func (b boxed) Unwrap() error        { return callUnwrap(b.unwrap) }
+func (b boxed) Is(target error) bool { return callIs(b.is, target) }
 
 func callUnwrap(f any) error {
 	switch f := f.(type) {
