@@ -154,7 +154,8 @@ func compiled(t *testing.T, choose func(Script) bool) func(Script) (stdout, stde
 		cmd := exec.Command(filepath.Join(dir, "scripts"), names[s.Name])
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err := cmd.Run()
-		return stdout.String(), stderr.String(), err
+		// names of types have the package's
+		return strings.ReplaceAll(stdout.String(), names[s.Name]+".", "main."), stderr.String(), err
 	}
 }
 

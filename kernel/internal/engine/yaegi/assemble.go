@@ -2,6 +2,7 @@ package yaegi
 
 import (
 	"go/token"
+	"go/types"
 	"maps"
 	"slices"
 	"strconv"
@@ -152,6 +153,10 @@ func (p *program) assemble(l *lowering, pieces []*piece) {
 		b.WriteString("func init() { " + strings.Join(start, "; ") + " }\n")
 	}
 	p.text = b.String()
+	p.types = map[string]types.Type{}
+	for name, t := range l.known {
+		p.types[spell(name, func(id int) string { return l.byID(id).current })] = t
+	}
 	p.draftImports = l.imports
 	old := map[*name]string{}
 	for id, s := range renamed {

@@ -279,6 +279,9 @@ func (l *lowering) genericKey(d *decl) string {
 // declares takes d into the program and returns what is to be compiled of it.
 func (p *program) declares(l *lowering, d *decl) []*piece {
 	p.live[d.base] = d.name
+	if d.kind == typeName {
+		l.known["main."+nameRef(d.name.id)] = d.obj.Type()
+	}
 	var at []*origin
 	for _, q := range d.pieces {
 		at = append(at, q.origin())

@@ -59,6 +59,7 @@ type Engine struct {
 	nb      *notebook
 	lib     *library
 	methods methods // of interpreted types
+	types   typeTable
 	runner  *runner
 	tracer  *tracer
 	used    map[string]bool // packages that cells imported

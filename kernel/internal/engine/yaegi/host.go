@@ -31,6 +31,8 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Lacks":      e.refuse,
 		"Bind":       e.bindMethod,
 		"Formatted":  e.formatted,
+		"Mirror":     e.mirror,
+		"Sprintf":    e.sprintf,
 		"FormatAll":  e.formatAll,
 		"ShowError":  func(i int, typ string, err error) { e.now().show(i, engine.Value{Any: err, Type: typ}) },
 		"BindBundle": func(i int, f func() map[string]any) { e.now().bind(i, func(v *engine.Value) { v.MIMEBundle = f }) },
@@ -81,7 +83,7 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Rune":      func(s string, i int) (rune, int) { return utf8.DecodeRuneInString(s[i:]) },
 		"Clear":     func(m any) { reflect.ValueOf(m).Clear() },
 		"Error":     func(err error) error { return err },
-		"ErrorText": func(x any, err error) any { return errorText{bare(x), err} },
+		"ErrorText": func(x any, err error, typ string) any { return errorText{e.mirror(x, typ), err} },
 		"MakeError": makeError,
 		"Text":      func(x any, s func() string) any { return text{bare(x), s} },
 	}

@@ -45,6 +45,7 @@ func (e *Engine) load(p *program) error {
 		e.reach.remove(n)
 	}
 	defer e.reach.forgetFile(name, p.draftImports)
+	e.types.add(p.types)
 	prog, err := e.reach.compile(f)
 	if err == nil {
 		e.tracer.install(e.reach, e.reach.root(prog), file, p)

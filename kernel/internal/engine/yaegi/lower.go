@@ -45,9 +45,10 @@ type lowering struct {
 	imports map[string]string
 	taken   map[string]bool
 	pieces  []*piece
-	methods []string // statements that tell the host of methods
-	starts  []string // of packages' initialisations, and
-	lazy    []string // of single variables'
+	methods []string              // statements that tell the host of methods
+	starts  []string              // of packages' initialisations, and
+	lazy    []string              // of single variables'
+	known   map[string]types.Type // that the host is told of, by name
 	queue   []*instance
 	err     error
 }

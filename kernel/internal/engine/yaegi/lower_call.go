@@ -64,6 +64,9 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 	if s, ok := l.errorsCall(c); ok {
 		return s, true
 	}
+	if s, ok := l.typeVerbs(c); ok {
+		return s, true
+	}
 	return l.arguments(c)
 }
 

@@ -2,7 +2,10 @@ package yaegi
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/types"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -64,7 +67,7 @@ func (l *lowering) wrapped(f ast.Expr, n int, a ast.Expr, s string, to types.Typ
 	t := l.typeOf(a)
 	switch {
 	case formatting[fn.Pkg().Path()]:
-		return l.formatted(t, s, 0)
+		return l.formatted(t, s)
 	case fn.Pkg().Path() == nbPackage && fn.Name() != "JSON", fn.Pkg().Path() == displayPackage && l.interpreted(t) && !types.IsInterface(t):
 		return host("Value") + "(" + quote(types.TypeString(types.Default(t), cell.Qualify)) + ", " + l.held(types.Default(t), s) + ")", true
 	case keeping[fn.Pkg().Path()] && !isKey(fn, n):
@@ -93,55 +96,112 @@ func (l *lowering) formatsAll(f, a ast.Expr) bool {
 	return ok && i.NumMethods() == 0
 }
 
-func (l *lowering) formatted(t types.Type, s string, depth int) (string, bool) {
-	if l.interpreted(t) {
-		switch {
-		case types.Implements(t, errorType):
-			if types.IsInterface(t) {
-				return host("Error") + "(" + s + ")", true
-			}
-			ts := l.typ(t)
-			return l.helper("text", ts, func(n string) string {
-				e := l.makeError(t) + "(x)"
-				return "func " + n + "(x " + ts + ") interface{} { return " + host("ErrorText") + "(x, " + e + ") }"
-			}) + "(" + s + ")", true
-		case types.Implements(t, stringerType):
-			ts := l.typ(t)
-			return l.helper("text", ts, func(n string) string {
-				return "func " + n + "(x " + ts + ") interface{} { return " + host("Text") + "(x, func() string { return x.String() }) }"
-			}) + "(" + s + ")", true
-		}
-	}
-	if depth > 2 {
+// %T asks no value. A format that has it goes to the host:
+//
+//	fmt.Printf("%T %v\n", x, y)
+//	fmt__.Printf("%s", host.Sprintf("%T %v\n", []interface{}{x, y}))
+
+var typeVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*T`)
+
+// typeVerbs renders a call with such a format.
+func (l *lowering) typeVerbs(c *ast.CallExpr) (string, bool) {
+	fn := l.foreignFunc(c.Fun)
+	if fn == nil || !formatting[fn.Pkg().Path()] || fn.Name() == "Errorf" || c.Ellipsis.IsValid() {
 		return "", false
 	}
-	if i, ok := t.Underlying().(*types.Interface); ok && i.NumMethods() == 0 {
+	params := fn.Signature().Params()
+	k := params.Len() - 2
+	if k < 0 || params.At(k).Name() != "format" || len(c.Args) <= k {
+		return "", false
+	}
+	format := l.src.info.Types[c.Args[k]].Value
+	if format == nil || !typeVerb.MatchString(constant.StringVal(format)) {
+		return "", false
+	}
+	var as []string
+	for i, a := range c.Args[k+1:] {
+		s := l.text(a)
+		if w, ok := l.wrapped(c.Fun, k+1+i, a, s, types.NewInterfaceType(nil, nil)); ok {
+			s = w
+		} else if t := l.typeOf(a); l.interpreted(t) || holdsNamed(t) {
+			s = host("Mirror") + "(" + s + ", " + l.typeName(t) + ")"
+		}
+		as = append(as, s)
+	}
+	head := l.texts(c.Args[:k])
+	if head != "" {
+		head += ", "
+	}
+	return l.text(c.Fun) + "(" + head + `"%s", ` + host("Sprintf") + "(" + l.text(c.Args[k]) + ", []interface{}{" + strings.Join(as, ", ") + "}))", true
+}
+
+// holdsNamed tells types that are made of others, whose names reflection may
+// not see.
+func holdsNamed(t types.Type) bool {
+	switch types.Unalias(t).(type) {
+	case *types.Basic, *types.Named:
+		return false
+	}
+	return true
+}
+
+// formatted renders s, of type t, for fmt, where that would not format it
+// right.
+func (l *lowering) formatted(t types.Type, s string) (string, bool) {
+	switch {
+	case types.IsInterface(t):
+		if types.Implements(t, errorType) {
+			return host("Error") + "(" + s + ")", true
+		}
 		return host("Formatted") + "([]interface{}{" + s + "})", true
-	}
-	var e types.Type
-	switch u := t.Underlying().(type) {
-	case *types.Slice:
-		e = u.Elem()
-	case *types.Array:
-		e = u.Elem()
-	case *types.Map:
-		v, ok := l.formatted(u.Elem(), "v", depth+1)
-		if !ok {
-			return "", false
-		}
+	case l.interpreted(t) && types.Implements(t, errorType):
 		ts := l.typ(t)
-		return l.helper("texts", ts, func(n string) string {
-			return "func " + n + "(x " + ts + ") interface{} { r := map[" + l.typ(u.Key()) + "]interface{}{}; for k, v := range x { r[k] = " + v + " }; return r }"
+		return l.helper("text", ts, func(n string) string {
+			return "func " + n + "(x " + ts + ") interface{} { return " + host("ErrorText") + "(x, " + l.makeError(t) + "(x), " + l.typeName(t) + ") }"
 		}) + "(" + s + ")", true
-	default:
-		return "", false
+	case l.mirrored(t, nil):
+		return host("Mirror") + "(" + s + ", " + l.typeName(t) + ")", true
 	}
-	v, ok := l.formatted(e, "v", depth+1)
-	if !ok {
-		return "", false
+	return "", false
+}
+
+// typeName is a literal of the name by which the host knows type t.
+func (l *lowering) typeName(t types.Type) string {
+	t = l.subst(t)
+	name := strings.Trim(l.quoted(t), `"`)
+	if name == "" || name == "*" { // not strconv.Quote: the marks of names have to stay
+		name = strings.NewReplacer(`"`, "'", `\`, "/").Replace(unmarked(l.typ(t)))
 	}
-	ts := l.typ(t)
-	return l.helper("texts", ts, func(n string) string {
-		return "func " + n + "(x " + ts + ") interface{} { r := []interface{}{}; for _, v := range x { r = append(r, " + v + ") }; return r }"
-	}) + "(" + s + ")", true
+	l.known[name] = t
+	return `"` + name + `"`
+}
+
+// mirrored tells types that hold what reflection does not see: methods, and
+// the names of types and fields.
+func (l *lowering) mirrored(t types.Type, seen []types.Type) bool {
+	if slices.Contains(seen, t) {
+		return false
+	}
+	seen = append(seen, t)
+	n, isNamed := types.Unalias(t).(*types.Named)
+	if isNamed && !l.interpreted(t) {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return isNamed && (n.NumMethods() > 0 || len(seen) > 1)
+	case *types.Pointer:
+		return l.mirrored(u.Elem(), seen)
+	case *types.Slice:
+		return isNamed || l.mirrored(u.Elem(), seen)
+	case *types.Array:
+		return isNamed || l.mirrored(u.Elem(), seen)
+	case *types.Map:
+		return isNamed || l.mirrored(u.Key(), seen) || l.mirrored(u.Elem(), seen)
+	case *types.Struct:
+		return u.NumFields() > 0 || isNamed
+	case *types.Interface:
+		return true
+	}
+	return false
 }

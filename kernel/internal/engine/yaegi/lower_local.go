@@ -52,6 +52,7 @@ func (l *lowering) moveLocals(fn ast.Node, owner string) {
 		o := l.src.info.Defs[s.Name].(*types.TypeName)
 		if moved := l.locals[o]; moved != nil {
 			moved.SetUnderlying(l.subst(o.Type().Underlying()).Underlying())
+			l.known["main."+l.localNames[moved.Obj()]] = moved
 			l.pieces = append(l.pieces, &piece{name: l.assigned[moved.Obj()], text: "type " + l.localNames[moved.Obj()] + " " + l.definition(s, l.localNames[moved.Obj()]) + l.marking(moved, l.localNames[moved.Obj()]), src: l.src, pos: s.Pos(), holds: l.holds(l.typeOf(s.Type))})
 		}
 	}

@@ -55,11 +55,64 @@ func (l *lowering) methodsOf(ref string, t types.Type) {
 // elements of a slice or map of an interpreted type go with their text.
 func (l *lowering) held(t types.Type, s string) string {
 	if !l.interpreted(t) && !holdsAny(t, 0) {
-		if f, ok := l.formatted(t, s, 0); ok {
+		if f, ok := l.withTexts(t, s, 0); ok {
 			s = f
 		}
 	}
 	return "[]interface{}{" + s + "}"
+}
+
+// withTexts renders s, of type t, with the texts of what has methods in it.
+func (l *lowering) withTexts(t types.Type, s string, depth int) (string, bool) {
+	if l.interpreted(t) {
+		switch {
+		case types.Implements(t, errorType):
+			if types.IsInterface(t) {
+				return host("Error") + "(" + s + ")", true
+			}
+			ts := l.typ(t)
+			return l.helper("text", ts, func(n string) string {
+				return "func " + n + "(x " + ts + ") interface{} { return " + host("ErrorText") + "(x, " + l.makeError(t) + "(x), " + l.typeName(t) + ") }"
+			}) + "(" + s + ")", true
+		case types.Implements(t, stringerType):
+			ts := l.typ(t)
+			return l.helper("text", ts, func(n string) string {
+				return "func " + n + "(x " + ts + ") interface{} { return " + host("Text") + "(x, func() string { return x.String() }) }"
+			}) + "(" + s + ")", true
+		}
+	}
+	if depth > 2 {
+		return "", false
+	}
+	if i, ok := t.Underlying().(*types.Interface); ok && i.NumMethods() == 0 {
+		return host("Formatted") + "([]interface{}{" + s + "})", true
+	}
+	var e types.Type
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		e = u.Elem()
+	case *types.Array:
+		e = u.Elem()
+	case *types.Map:
+		v, ok := l.withTexts(u.Elem(), "v", depth+1)
+		if !ok {
+			return "", false
+		}
+		ts := l.typ(t)
+		return l.helper("texts", ts, func(n string) string {
+			return "func " + n + "(x " + ts + ") interface{} { r := map[" + l.typ(u.Key()) + "]interface{}{}; for k, v := range x { r[k] = " + v + " }; return r }"
+		}) + "(" + s + ")", true
+	default:
+		return "", false
+	}
+	v, ok := l.withTexts(e, "v", depth+1)
+	if !ok {
+		return "", false
+	}
+	ts := l.typ(t)
+	return l.helper("texts", ts, func(n string) string {
+		return "func " + n + "(x " + ts + ") interface{} { r := []interface{}{}; for _, v := range x { r = append(r, " + v + ") }; return r }"
+	}) + "(" + s + ")", true
 }
 
 // holdsAny tells slices, arrays and maps of values of any type.

@@ -23,7 +23,8 @@ type program struct {
 	draftImports map[string]string // by path, the names in text
 	draft        *draft            // to commit when text compiled
 	live         map[string]*name
-	moved        []func() // to do on commit: positions of what did not change
+	types        map[string]types.Type // that text names
+	moved        []func()              // to do on commit: positions of what did not change
 }
 
 // reserved returns the first name that the cell declares and lowering could
@@ -72,6 +73,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 		l.instances, l.used = map[string]*name{}, maps.Clone(nb.used)
 		l.imports, l.taken, l.pieces, l.queue = map[string]string{}, map[string]bool{}, nil, nil
 		l.methods, l.starts, l.lazy, l.draft.started = nil, nil, nil, nil
+		l.known = map[string]types.Type{}
 		for _, d := range decls {
 			l.declaration(d)
 			if d.changed() && !d.fresh {

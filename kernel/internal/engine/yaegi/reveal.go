@@ -143,20 +143,6 @@ func taggedType(t reflect.Type) string {
 	return star + "main." + name
 }
 
-// formatted is what fmt is to format for the value that holds holds.
-func (e *Engine) formatted(holds []any) any {
-	v, ok := e.reveal(holds[0])
-	switch {
-	case !ok:
-		return holds[0]
-	case v.Error != nil:
-		return errorText{v.Any, revealed(v.Error)}
-	case v.String != nil:
-		return text{v.Any, v.String}
-	}
-	return v.Any
-}
-
 // revealed is an error by its text.
 type revealed func() string
 

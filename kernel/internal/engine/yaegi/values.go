@@ -217,7 +217,7 @@ func (t text) Format(f fmt.State, verb rune) {
 	switch verb {
 	case 'v', 's', 'q', 'x', 'X':
 		if verb != 'v' || !f.Flag('#') {
-			if isNil(x) && x != nil {
+			if m, ok := x.(mirror); isNil(x) && x != nil || ok && isNil(m.v) {
 				x = "<nil>"
 				break
 			}
