@@ -66,6 +66,8 @@ func (l *lowering) wrapped(f ast.Expr, n int, a ast.Expr, s string, to types.Typ
 	}
 	t := l.typeOf(a)
 	switch {
+	case fn.FullName() == "fmt.Errorf" && l.interpreted(t) && !types.IsInterface(t) && types.Implements(t, errorType):
+		return l.makeError(t) + "(" + s + ")", true // it may be what the new one wraps
 	case formatting[fn.Pkg().Path()]:
 		return l.formatted(t, s)
 	case fn.Pkg().Path() == nbPackage && fn.Name() != "JSON", fn.Pkg().Path() == displayPackage && l.interpreted(t) && !types.IsInterface(t):

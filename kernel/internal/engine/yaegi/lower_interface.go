@@ -129,7 +129,7 @@ func (l *lowering) asInterface(s string, from, to types.Type) string {
 						m = s
 					}
 				}
-				if m.Obj().Exported() || m.Obj().Pkg().Path() == "main" {
+				if l.callable(m.Obj().(*types.Func)) {
 					through = "interface{ " + m.Obj().Name() + l.signature(m.Type().(*types.Signature)) + " }"
 				}
 			}

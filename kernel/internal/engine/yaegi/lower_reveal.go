@@ -29,7 +29,7 @@ func (l *lowering) methodsOf(ref string, t types.Type) {
 		set := types.NewMethodSet(t)
 		for s := range set.Methods() {
 			m := s.Obj().(*types.Func)
-			if !m.Exported() && m.Pkg().Path() != "main" { // promoted, and no cell's business
+			if !l.callable(m) { // promoted
 				continue
 			}
 			sig := l.subst(s.Type()).(*types.Signature)
@@ -49,6 +49,15 @@ func (l *lowering) methodsOf(ref string, t types.Type) {
 				" { "+back+"x."+m.Name()+"("+strings.TrimSuffix(as, ", ")+dots+") })")
 		}
 	}
+}
+
+// callable tells methods that lowered text may call.
+func (l *lowering) callable(m *types.Func) bool {
+	if m.Exported() || m.Pkg().Path() == "main" {
+		return true
+	}
+	n, ok := types.Unalias(deref(m.Signature().Recv().Type())).(*types.Named)
+	return ok && l.ours(n.Origin().Obj())
 }
 
 // held puts a value of type t where the interpreter keeps its type. The

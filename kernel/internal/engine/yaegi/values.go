@@ -62,6 +62,9 @@ func (e *Engine) key(holds []any) any {
 // core is x without yaegi's and our wrappers for interfaces too.
 func core(x any) any {
 	x = bare(x)
+	if m, ok := x.(mirror); ok {
+		return m.v
+	}
 	if v := reflect.ValueOf(x); isFace(v) {
 		return core(v.Field(0).Interface())
 	}
