@@ -178,7 +178,7 @@ func (l *lowering) inTurn(ls []string, es []ast.Expr, to func(i int) types.Type)
 		switch {
 		case l.src.info.Types[e].IsNil():
 			sets += "; " + ls[i] + " = nil"
-		case ls[i] == "_":
+		case unmarked(ls[i]) == "_":
 			pre += "_ = " + l.text(e) + "; "
 		case len(es) == 1 && !l.inPlace(e):
 			sets = "; " + ls[i] + " = " + l.converted(e, l.text(e), to(i))
