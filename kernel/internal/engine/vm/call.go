@@ -154,7 +154,7 @@ func (g *target) run(fr *frame, c *code, closure unsafe.Pointer) {
 // dynamic calls the func value in slot f.
 func (g *target) dynamic(f uintptr, t reflect.Type) op {
 	g.moves()
-	n := newNativeCall(t)
+	n := newNativeCall(t, g)
 	return func(fr *frame) {
 		fr.at = g.here
 		p := *at[unsafe.Pointer](fr, f)
@@ -163,7 +163,7 @@ func (g *target) dynamic(f uintptr, t reflect.Type) op {
 			g.run(fr, c.code, p)
 			return
 		}
-		n.call(fr, g, p)
+		n.call(fr, p)
 	}
 }
 
@@ -174,7 +174,7 @@ func (k *compiler) invoke(g *target, c *ssa.CallCommon) op {
 	params, results := k.e.signature(withoutReceiver(c.Method.Signature()))
 	// The receiver is not known before the call: its offset depends on its
 	// type, and so do those of the other parameters.
-	cache := &methodCache{e: k.e, method: c.Method, inter: k.typ(c.Value), g: g, params: params, results: results}
+	cache := &methodCache{data: k.memory.Add(reflect.TypeFor[unsafe.Pointer]()), e: k.e, method: c.Method, inter: k.typ(c.Value), g: g, params: params, results: results}
 	return func(fr *frame) {
 		fr.at = g.here
 		w := *at[words](fr, recv)
@@ -189,6 +189,7 @@ func (k *compiler) invoke(g *target, c *ssa.CallCommon) op {
 
 // methodCache remembers what a call site of an interface method calls.
 type methodCache struct {
+	data            uintptr // a slot for the receiver of compiled methods
 	e               *Engine
 	method          *types.Func
 	inter           reflect.Type
@@ -245,10 +246,12 @@ func (m *methodCache) bind(tab unsafe.Pointer) func(*frame, unsafe.Pointer) {
 		}
 	}
 	code := unsafe.Add(tab, unsafe.Offsetof(table{}.code)+uintptr(i)*unsafe.Sizeof(uintptr(0)))
-	n := newNativeCall(reflect.FuncOf(append([]reflect.Type{reflect.TypeFor[unsafe.Pointer]()}, m.params...), m.results, m.method.Signature().Variadic()))
-	g.sig = newLayout(startFrame(), m.params, m.results)
-	g.moves()
-	return func(fr *frame, data unsafe.Pointer) { n.callMethod(fr, &g, code, data) }
+	g.args = append([]uintptr{m.data}, g.args...)
+	n := newNativeCall(reflect.FuncOf(append([]reflect.Type{reflect.TypeFor[unsafe.Pointer]()}, m.params...), m.results, m.method.Signature().Variadic()), &g)
+	return func(fr *frame, data unsafe.Pointer) {
+		*at[unsafe.Pointer](fr, m.data) = data
+		n.call(fr, code)
+	}
 }
 
 // runIn is run for a frame that has its receiver.

@@ -1,7 +1,9 @@
 package vm
 
 import (
+	"math"
 	"reflect"
+	"strings"
 	"unsafe"
 )
 
@@ -13,49 +15,135 @@ type native struct {
 
 // call compiles a call.
 func (n *native) call(g *target) op {
-	c := newNativeCall(n.typ)
+	c := newNativeCall(n.typ, g)
 	return func(fr *frame) {
 		fr.at = g.here
-		c.call(fr, g, n.fn)
+		c.call(fr, n.fn)
 	}
 }
 
-// nativeCall calls compiled functions of one type.
+// nativeCall calls compiled functions of one type, with the arguments and
+// results of one call site.
+//
+// Go passes arguments in registers, by their words: a string is a pointer and
+// an integer. Functions whose words have the same shape are called alike, as
+// functions of words, so that a few shapes serve most functions (shapes.go).
+// The others are called by package reflect.
 type nativeCall struct {
-	typ reflect.Type
-	in  []reflect.Type
+	g    *target
+	typ  reflect.Type
+	in   []reflect.Type
+	fast direct
+	args []uintptr // of words
+	out  []part
 }
 
-func newNativeCall(t reflect.Type) *nativeCall {
-	n := &nativeCall{typ: t}
+// direct calls the function behind f with words of the frame.
+type direct func(fr *frame, f unsafe.Pointer, args []uintptr, results []part)
+
+// part is a word of a result: how much of it belongs to the result.
+type part struct{ off, size uintptr }
+
+func (p part) set(fr *frame, x uintptr) {
+	switch p.size {
+	case 1:
+		*at[uint8](fr, p.off) = uint8(x)
+	case 2:
+		*at[uint16](fr, p.off) = uint16(x)
+	case 4:
+		*at[uint32](fr, p.off) = uint32(x)
+	default:
+		*at[uintptr](fr, p.off) = x
+	}
+}
+
+func (p part) setFloat(fr *frame, x float64) {
+	if p.size == 4 {
+		*at[uint32](fr, p.off) = uint32(math.Float64bits(x))
+	} else {
+		*at[float64](fr, p.off) = x
+	}
+}
+
+//go:generate go run gen.go
+
+func newNativeCall(t reflect.Type, g *target) *nativeCall {
+	n := &nativeCall{g: g, typ: t}
+	var shape strings.Builder
+	ok := true
 	for in := range t.Ins() {
+		i := len(n.in)
 		n.in = append(n.in, in)
+		ok = ok && eachWord(in, g.args[i], func(c byte, off, _ uintptr) {
+			shape.WriteByte(c)
+			n.args = append(n.args, off)
+		})
+	}
+	shape.WriteByte('>')
+	for i, r := range g.results {
+		ok = ok && eachWord(t.Out(i), r.off, func(c byte, off, size uintptr) {
+			shape.WriteByte(c)
+			n.out = append(n.out, part{off, size})
+		})
+	}
+	if ok && len(g.results) == t.NumOut() {
+		n.fast = shapes[shape.String()]
 	}
 	return n
 }
 
-// call calls f, the closure of a func value, with the arguments and results of
-// g in the frame.
-func (n *nativeCall) call(fr *frame, g *target, f unsafe.Pointer) {
+// eachWord calls f for each word of a value of type t at an offset: its class,
+// a pointer, an integer or a floating-point number, its offset and size. It
+// returns false if the value is not passed in registers.
+func eachWord(t reflect.Type, off uintptr, f func(class byte, off, size uintptr)) bool {
+	switch t.Kind() {
+	case reflect.String:
+		f('P', off, 8)
+		f('I', off+8, 8)
+	case reflect.Slice:
+		f('P', off, 8)
+		f('I', off+8, 8)
+		f('I', off+16, 8)
+	case reflect.Interface:
+		f('P', off, 8)
+		f('P', off+8, 8)
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		f('P', off, 8)
+	case reflect.Float32, reflect.Float64:
+		f('F', off, t.Size())
+	case reflect.Complex64, reflect.Complex128:
+		f('F', off, t.Size()/2)
+		f('F', off+t.Size()/2, t.Size()/2)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !eachWord(t.Field(i).Type, off+t.Field(i).Offset, f) {
+				return false
+			}
+		}
+	case reflect.Array:
+		switch t.Len() {
+		case 0:
+		case 1:
+			return eachWord(t.Elem(), off, f)
+		default:
+			return false
+		}
+	default:
+		f('I', off, t.Size())
+	}
+	return true
+}
+
+// call calls f, the closure of a func value.
+func (n *nativeCall) call(fr *frame, f unsafe.Pointer) {
+	if n.fast != nil {
+		n.fast(fr, f, n.args, n.out)
+		return
+	}
 	args := make([]reflect.Value, len(n.in))
 	for i, t := range n.in {
-		args[i] = reflect.NewAt(t, slot(fr, g.args[i])).Elem()
+		args[i] = reflect.NewAt(t, slot(fr, n.g.args[i])).Elem()
 	}
-	n.finish(fr, g, f, args)
-}
-
-// callMethod calls a method whose code is that at f, with a receiver as it
-// lies in an interface value.
-func (n *nativeCall) callMethod(fr *frame, g *target, f, recv unsafe.Pointer) {
-	args := make([]reflect.Value, len(n.in))
-	args[0] = reflect.ValueOf(recv)
-	for i, t := range n.in[1:] {
-		args[i+1] = reflect.NewAt(t, slot(fr, g.args[i])).Elem()
-	}
-	n.finish(fr, g, f, args)
-}
-
-func (n *nativeCall) finish(fr *frame, g *target, f unsafe.Pointer, args []reflect.Value) {
 	fn := reflect.NewAt(n.typ, unsafe.Pointer(&f)).Elem()
 	var out []reflect.Value
 	if n.typ.IsVariadic() {
@@ -63,7 +151,7 @@ func (n *nativeCall) finish(fr *frame, g *target, f unsafe.Pointer, args []refle
 	} else {
 		out = fn.Call(args)
 	}
-	for i, r := range g.results {
+	for i, r := range n.g.results {
 		// The type is not always r's: instances of compiled generic types are
 		// others than those of the same name that are made.
 		reflect.NewAt(out[i].Type(), slot(fr, r.off)).Elem().Set(out[i])

@@ -11,10 +11,10 @@ type Memory struct {
 	bits []byte // a bit a word: it holds a pointer
 }
 
-// Add reserves room for a value and returns its offset.
+// Add reserves room for a value and returns its offset, which is one of a
+// whole word: what lies behind a small value belongs to nobody.
 func (m *Memory) Add(t reflect.Type) uintptr {
-	align := uintptr(t.Align())
-	at := (m.size + align - 1) &^ (align - 1)
+	at := (m.size + word - 1) &^ (word - 1)
 	m.size = at + t.Size()
 	m.mark(Of(t), at)
 	return at
@@ -56,10 +56,11 @@ func (m *Memory) set(at uintptr) {
 	m.bits[i/8] |= 1 << (i % 8)
 }
 
-// Type returns the type of the memory, which only New and Move understand.
+// Type returns the type of the memory, which only New and Move understand. A
+// whole word can be read wherever a value begins, and inside of it.
 // Memory of the type must not outlive it.
 func (m *Memory) Type() *Type {
-	t := &Type{Size: max(1, (m.size+word-1)&^(word-1)), align: uint8(word), fieldAlign: uint8(word), kind: uint8(reflect.Struct)}
+	t := &Type{Size: (m.size + 2*word - 1) &^ (word - 1), align: uint8(word), fieldAlign: uint8(word), kind: uint8(reflect.Struct)}
 	last := uintptr(0)
 	for i := range uintptr(len(m.bits)) * 8 {
 		if m.bits[i/8]&(1<<(i%8)) != 0 {
