@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
 )
 
@@ -222,8 +223,10 @@ func complexOp(name string, t reflect.Type, z uintptr, x []uintptr) op {
 	return func(fr *frame) { *at[float64](fr, z) = imag(*at[complex128](fr, x[0])) }
 }
 
-// printValues is print and println, which write to file descriptor 2.
+// printValues is print and println, which write to file descriptor 2 what Go's
+// do of any value.
 func printValues(fr *frame, ts []reflect.Type, x []uintptr, line bool) {
+	engine.Print() // waits for what was printed before
 	for i, t := range ts {
 		if i > 0 && line {
 			print(" ")
@@ -244,8 +247,12 @@ func printValue(t reflect.Type, p unsafe.Pointer) {
 		print(v.Int())
 	case v.CanUint():
 		print(v.Uint())
-	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
+	case t.Kind() == reflect.Float32:
+		print(float32(v.Float()))
+	case t.Kind() == reflect.Float64:
 		print(v.Float())
+	case t.Kind() == reflect.Complex64:
+		print(complex64(v.Complex()))
 	case v.CanComplex():
 		print(v.Complex())
 	case t.Kind() == reflect.String:

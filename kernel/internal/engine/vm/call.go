@@ -195,22 +195,22 @@ type methodCache struct {
 	inter           reflect.Type
 	g               *target
 	params, results []reflect.Type
-	last            atomic.Pointer[bound]
-	all             sync.Map // method table to *bound
+	last            atomic.Pointer[boundMethod]
+	all             sync.Map // method table to *boundMethod
 }
 
-// bound is an interface method of one dynamic type.
-type bound struct {
+// boundMethod is an interface method of one dynamic type.
+type boundMethod struct {
 	tab  unsafe.Pointer
 	call func(fr *frame, data unsafe.Pointer)
 }
 
-func (m *methodCache) find(tab unsafe.Pointer) *bound {
+func (m *methodCache) find(tab unsafe.Pointer) *boundMethod {
 	if b, ok := m.all.Load(tab); ok {
-		m.last.Store(b.(*bound))
-		return b.(*bound)
+		m.last.Store(b.(*boundMethod))
+		return b.(*boundMethod)
 	}
-	b := &bound{tab: tab, call: m.bind(tab)}
+	b := &boundMethod{tab: tab, call: m.bind(tab)}
 	m.all.Store(tab, b)
 	m.last.Store(b)
 	return b

@@ -26,6 +26,9 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.UnOp:
 		switch i.Op {
 		case token.MUL:
+			if k.unneeded(i) {
+				return
+			}
 			k.emit(loadOp(k.typ(i), k.slot(i), k.slot(i.X), k.spot(k.near)))
 		case token.ARROW:
 			k.emit(k.receive(i))
@@ -47,6 +50,9 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.TypeAssert:
 		k.emit(k.typeAssert(i))
 	case *ssa.Store:
+		if f, ok := i.Addr.(*ssa.FieldAddr); ok && k.typ(f.X).Elem().Field(f.Field).Name == "_" {
+			return // a literal's blank field: compiled Go leaves it zero
+		}
 		k.emit(storeOp(k.typ(i.Val), k.slot(i.Addr), k.slot(i.Val), k.spot(k.near)))
 	case *ssa.FieldAddr:
 		k.emit(k.fieldAddr(i))
@@ -95,6 +101,19 @@ func (k *compiler) instr(i ssa.Instruction) {
 	}
 }
 
+// unneeded reports whether a load is that of an array which a range clause only
+// counts: it is not evaluated, unless it contains a call.
+func (k *compiler) unneeded(v *ssa.UnOp) bool {
+	if len(*v.Referrers()) > 0 || k.typ(v).Kind() != reflect.Array {
+		return false
+	}
+	if _, call := v.X.(*ssa.Call); call {
+		return false
+	}
+	b := v.Block()
+	return len(b.Succs) == 1 && b.Succs[0].Comment == "rangeindex.loop"
+}
+
 func (k *compiler) alloc(i *ssa.Alloc) {
 	z := k.slot(i)
 	t := k.e.types.of(i.Type().Underlying().(*types.Pointer).Elem())
@@ -130,44 +149,9 @@ func (k *compiler) fieldAddr(i *ssa.FieldAddr) op {
 	}
 }
 
-// integer returns where an index, length or capacity lies as an int. Values of
-// other types are converted first; what does not fit becomes negative.
-func (k *compiler) integer(v ssa.Value) uintptr {
-	x, t := k.slot(v), k.typ(v)
-	if t.Kind() == reflect.Int || t.Kind() == reflect.Int64 || t.Kind() == reflect.Uint || t.Kind() == reflect.Uint64 || t.Kind() == reflect.Uintptr {
-		return x
-	}
-	z := k.memory.Add(reflect.TypeFor[int]())
-	switch t.Kind() {
-	case reflect.Int8:
-		k.emit(number[int, int8](z, x))
-	case reflect.Int16:
-		k.emit(number[int, int16](z, x))
-	case reflect.Int32:
-		k.emit(number[int, int32](z, x))
-	case reflect.Uint8:
-		k.emit(number[int, uint8](z, x))
-	case reflect.Uint16:
-		k.emit(number[int, uint16](z, x))
-	case reflect.Uint32:
-		k.emit(number[int, uint32](z, x))
-	default:
-		refuse("an index of type %s", v.Type())
-	}
-	return z
-}
-
-// outside panics as an index that is out of range does.
-//
-//go:noinline
-func outside(i, n int) {
-	_ = unsafe.Slice((*struct{})(unsafe.Pointer(&zero)), n)[i]
-}
-
-var zero uint64
-
 func (k *compiler) indexAddr(i *ssa.IndexAddr) op {
 	x, n, here := k.slot(i.X), k.integer(i.Index), k.spot(i.Pos())
+	unsigned := k.unsigned(i.Index)
 	z := k.slot(i)
 	t := k.typ(i.X)
 	if t.Kind() == reflect.Pointer { // to an array
@@ -178,7 +162,7 @@ func (k *compiler) indexAddr(i *ssa.IndexAddr) op {
 			touch(p)
 			j := *at[int](fr, n)
 			if uint(j) >= uint(length) {
-				outside(j, length)
+				outside(j, length, unsigned)
 			}
 			*at[unsafe.Pointer](fr, z) = unsafe.Add(p, uintptr(j)*size)
 		}
@@ -189,7 +173,7 @@ func (k *compiler) indexAddr(i *ssa.IndexAddr) op {
 		j := *at[int](fr, n)
 		if uint(j) >= uint(s.Len) {
 			fr.at = here
-			outside(j, s.Len)
+			outside(j, s.Len, unsigned)
 		}
 		*at[unsafe.Pointer](fr, z) = unsafe.Add(s.Data, uintptr(j)*size)
 	}
@@ -197,12 +181,17 @@ func (k *compiler) indexAddr(i *ssa.IndexAddr) op {
 
 func (k *compiler) index(i *ssa.Index) op {
 	x, n, here := k.slot(i.X), k.integer(i.Index), k.spot(i.Pos())
+	unsigned := k.unsigned(i.Index)
 	z := k.slot(i)
 	t := k.typ(i.X)
 	if t.Kind() == reflect.String {
 		return func(fr *frame) {
-			fr.at = here
-			*at[byte](fr, z) = (*at[string](fr, x))[*at[int](fr, n)]
+			s, j := *at[string](fr, x), *at[int](fr, n)
+			if uint(j) >= uint(len(s)) {
+				fr.at = here
+				outside(j, len(s), unsigned)
+			}
+			*at[byte](fr, z) = s[j]
 		}
 	}
 	size, length, m := t.Elem().Size(), t.Len(), newMove(0, 0, t.Elem())
@@ -210,7 +199,7 @@ func (k *compiler) index(i *ssa.Index) op {
 		j := *at[int](fr, n)
 		if uint(j) >= uint(length) {
 			fr.at = here
-			outside(j, length)
+			outside(j, length, unsigned)
 		}
 		m.do(slot(fr, z), slot(fr, x+uintptr(j)*size))
 	}
@@ -218,48 +207,28 @@ func (k *compiler) index(i *ssa.Index) op {
 
 // slice compiles x[low:high:max].
 func (k *compiler) slice(i *ssa.Slice) op {
-	t, x, here := k.typ(i.X), k.slot(i.X), k.spot(i.Pos())
-	const none = ^uintptr(0)
-	low, high, top := none, none, none
-	if i.Low != nil {
-		low = k.integer(i.Low)
-	}
-	if i.High != nil {
-		high = k.integer(i.High)
-	}
-	if i.Max != nil {
-		top = k.integer(i.Max)
-	}
-	z := k.slot(i)
+	t, x := k.typ(i.X), k.slot(i.X)
+	low, high, top := k.bound(i.Low), k.bound(i.High), k.bound(i.Max)
+	here, z := k.spot(k.near), k.slot(i)
 	if t.Kind() == reflect.String {
 		return func(fr *frame) {
 			fr.at = here
 			s := *at[string](fr, x)
-			l, h := 0, len(s)
-			if low != none {
-				l = *at[int](fr, low)
-			}
-			if high != none {
-				*at[string](fr, z) = s[l:*at[int](fr, high)]
-				return
-			}
-			_ = h
-			*at[string](fr, z) = s[l:]
+			l, h := low.get(fr, 0), high.get(fr, len(s))
+			checkSlice(l, h, len(s), low, high, arrayHighCode)
+			*at[string](fr, z) = s[l:h]
 		}
 	}
-	array := t.Kind() == reflect.Pointer
-	var elem reflect.Type
-	length := 0
+	array, length, highCode, topCode := t.Kind() == reflect.Pointer, 0, uint8(sliceHighCode), uint8(slice3MaxCode)
 	if array {
-		elem, length = t.Elem().Elem(), t.Elem().Len()
-	} else {
-		elem = t.Elem()
+		t = t.Elem()
+		length, highCode, topCode = t.Len(), arrayHighCode, array3MaxCode
 	}
+	size := t.Elem().Size()
 	made := false
 	if a, ok := i.X.(*ssa.Alloc); ok {
 		made = a.Comment == "makeslice"
 	}
-	size := elem.Size()
 	return func(fr *frame) {
 		fr.at = here
 		var s rtype.Slice
@@ -270,49 +239,34 @@ func (k *compiler) slice(i *ssa.Slice) op {
 		} else {
 			s = *at[rtype.Slice](fr, x)
 		}
-		l := 0
-		if low != none {
-			l = *at[int](fr, low)
-		}
+		l, h := low.get(fr, 0), high.get(fr, s.Len)
 		if made {
-			checkMake(*at[int](fr, high), s.Cap)
+			checkMake(h, s.Cap)
 		}
-		// The bounds are those of a slice of elements without size.
-		b := unsafe.Slice((*struct{})(unsafe.Pointer(&zero)), s.Cap)[:s.Len]
-		switch {
-		case top != none && array:
-			a := b
-			b = sliceArray3(a, l, *at[int](fr, high), *at[int](fr, top))
-		case top != none:
-			b = b[l:*at[int](fr, high):*at[int](fr, top)]
-		case high != none && array:
-			b = sliceArray(b, l, *at[int](fr, high))
-		case high != none:
-			b = b[l:*at[int](fr, high)]
-		default:
-			b = b[l:]
+		if top.given {
+			m := top.get(fr, 0)
+			if uint(m) > uint(s.Cap) {
+				panicBounds(top.error(m, s.Cap, topCode))
+			}
+			if uint(h) > uint(m) {
+				panicBounds(high.error(h, m, slice3HighCode))
+			}
+			if uint(l) > uint(h) {
+				panicBounds(low.error(l, h, slice3LowCode))
+			}
+			s.Cap = m
+		} else {
+			checkSlice(l, h, s.Cap, low, high, highCode)
 		}
-		if cap(b) > 0 { // else the pointer would be that of another object
+		s.Len, s.Cap = h-l, s.Cap-l
+		if s.Cap > 0 { // else the pointer would be that of another object
 			s.Data = unsafe.Add(s.Data, uintptr(l)*size)
 		}
-		s.Len, s.Cap = len(b), cap(b)
 		*at[rtype.Slice](fr, z) = s
 	}
 }
 
-// sliceArray slices an array, whose panics speak of its length.
-func sliceArray(b []struct{}, low, high int) []struct{} {
-	if uint(high) > uint(len(b)) {
-		s := string(make([]byte, len(b)))
-		_ = s[low:high] // panics
-	}
-	return b[low:high]
-}
-
-func sliceArray3(b []struct{}, low, high, top int) []struct{} {
-	return b[low:high:top]
-}
-
+// checkMake panics as make does where n is no length for a constant capacity.
 func checkMake(n, m int) {
 	if n < 0 {
 		_ = make([]struct{}, n)
