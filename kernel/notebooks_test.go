@@ -55,23 +55,12 @@ func readList(t *testing.T) (list []listed) {
 		case line[0] != '\t' && len(fields) >= 5:
 			list = append(list, listed{fields[0], fields[1], fields[2], fields[3], strings.Join(fields[4:], " "), map[int]exception{}})
 		default:
-			body, reason, ok := strings.Cut(strings.TrimSpace(line), ": ")
-			where, rest, _ := strings.Cut(body, " ")
-			verb, text, _ := strings.Cut(rest, " ")
-			from, to, ranged := strings.Cut(where, "-")
-			first, err := strconv.Atoi(from)
-			last, err2 := first, error(nil)
-			if ranged {
-				last, err2 = strconv.Atoi(to)
-			}
-			if !ok || len(list) == 0 || errors.Join(err, err2) != nil {
-				t.Fatalf("testdata/notebooks.txt:%d: %q is no exception", n, line)
-			}
-			if !slices.Contains([]string{"fails", "stops", "differs", "varies", "skip"}, verb) {
-				t.Fatalf("testdata/notebooks.txt:%d: what is %q?", n, verb)
+			first, last, x, err := readException(strings.TrimSpace(line))
+			if err != nil || len(list) == 0 {
+				t.Fatalf("testdata/notebooks.txt:%d: %q is no exception: %v", n, line, err)
 			}
 			for i := first; i <= last; i++ {
-				list[len(list)-1].cells[i] = exception{verb, strings.Trim(text, `"`), reason}
+				list[len(list)-1].cells[i] = x
 			}
 		}
 	}
@@ -79,6 +68,35 @@ func readList(t *testing.T) (list []listed) {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// readException reads `3-4 fails "text": reason`.
+func readException(line string) (first, last int, x exception, err error) {
+	where, rest, _ := strings.Cut(line, " ")
+	from, to, ranged := strings.Cut(where, "-")
+	if first, err = strconv.Atoi(from); err != nil {
+		return
+	}
+	if last = first; ranged {
+		if last, err = strconv.Atoi(to); err != nil {
+			return
+		}
+	}
+	if rest, ok := strings.CutPrefix(rest, "fails "); ok {
+		x.verb = "fails"
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return 0, 0, x, err
+		}
+		x.text, _ = strconv.Unquote(quoted)
+		x.reason = strings.TrimPrefix(rest[len(quoted):], ": ")
+		return first, last, x, nil
+	}
+	x.verb, x.reason, _ = strings.Cut(rest, ": ")
+	if !slices.Contains([]string{"stops", "differs", "varies", "skip"}, x.verb) || x.reason == "" {
+		err = fmt.Errorf("what is %q?", x.verb)
+	}
+	return first, last, x, err
 }
 
 // TestNotebooksOfOtherKernels runs notebooks that people wrote for other Go
