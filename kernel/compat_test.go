@@ -174,4 +174,13 @@ import "gonum.org/v1/plot/vg/draw"
 c := vgsvg.New(4*vg.Inch, 3*vg.Inch)
 p.Draw(draw.New(c))
 Display(display.Any(display.MIMETypeSVG, c))`, "image/svg+xml <?xml")
+	shows(t, k, 10, `bar := charts.NewBar()
+bar.SetXAxis([]string{"a"}).AddSeries("s", []opts.BarData{{Value: 1}})
+nb.Display(bar)`, "text/html <iframe style=\"width:100%;height:550px")
+	r = k.Execute("mat.NewDense(2, 2, []float64{1, 2, 3, 40})")
+	r.Busy()
+	r.Input(11)
+	r.Result("⎡1   2⎤\n⎣3  40⎦")
+	r.ReplyOK(11)
+	r.Idle()
 }

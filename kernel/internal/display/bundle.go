@@ -2,7 +2,6 @@ package display
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"strings"
 
@@ -102,6 +101,9 @@ func bundleOf(v engine.Value) map[string]any {
 			return encode(b)
 		}
 	}
+	if page := chartPage(v.Any); page != "" {
+		return map[string]any{"text/html": page, "text/plain": plain(v)}
+	}
 	if b := rendered(v); len(b) > 0 {
 		if _, ok := b["text/plain"].(string); !ok {
 			b["text/plain"] = plain(v)
@@ -118,15 +120,20 @@ func plain(v engine.Value) string {
 	if text, ok := words(v); ok {
 		return clip(text)
 	}
-	if _, ok := v.Any.(interface{ Render(io.Writer) error }); ok {
-		// a chart of go-echarts: its fields say nothing to a reader
-		return fmt.Sprintf("%T (a page with scripts, which its Render method writes; figures of lib/plot are shown here)", v.Any)
+	if _, ok := v.Any.(pageWriter); ok { // its fields say nothing to a reader
+		return fmt.Sprintf("%T (a page that loads ECharts from the web)", v.Any)
+	}
+	if m, ok := v.Any.(matrix); ok {
+		out := ""
+		if protect(func() { out = matrixText(m) }) {
+			return out
+		}
 	}
 	return text(v)
 }
 
-// words are what a value's Error or String method says, if it has one that
-// does not panic.
+// words are what a value's Error, String or Format method says, if it has one
+// that does not panic.
 func words(v engine.Value) (text string, ok bool) {
 	for _, method := range []func() string{v.Error, v.String} {
 		if method == nil {
@@ -135,6 +142,9 @@ func words(v engine.Value) (text string, ok bool) {
 		if text, ok := call(method); ok {
 			return text, true
 		}
+	}
+	if f, ok := v.Any.(fmt.Formatter); ok {
+		return call(func() string { return fmt.Sprintf("%v", f) })
 	}
 	return "", false
 }
