@@ -138,6 +138,9 @@ func (w *composer) piece(p *piece) {
 func (w *composer) statement(c chunk, vars []*vars) {
 	if c.kind == stmtChunk || vars == nil {
 		w.span(span{c.first, c.last})
+		if c.semi {
+			w.WriteByte(';') // x := ; must not go on in the next line
+		}
 		w.WriteByte('\n')
 		return
 	}

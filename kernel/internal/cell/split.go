@@ -187,25 +187,33 @@ func (s *split) balance() {
 				if i == 0 || s.at(i-1) == token.SEMICOLON {
 					where = ""
 				}
-				if !s.brokenBefore(t.off, t.end) {
-					s.fail(t.off, "no bracket is open here", "syntax error: unexpected %s%s", t.tok, where)
+				const hint = "no bracket is open here"
+				limit := t.end
+				if where == "" {
+					limit = t.off
+				}
+				if !s.brokenBefore(i, limit) {
+					s.fail(t.off, hint, "syntax error: unexpected %s%s", t.tok, where)
+				} else if d := &s.diags[0]; d.Hint == "" {
+					d.Hint = hint
 				}
 				return
 			}
 			o := s.toks[s.open[len(s.open)-1]]
 			if closers[o.tok] != t.tok {
-				if s.brokenBefore(t.off, t.end) {
-					return
-				}
 				line, col := s.position(o.off)
-				s.fail(t.off, fmt.Sprintf("the %s at line %d, column %d is still open", o.tok, line, col),
-					"syntax error: unexpected %s, expected %s", t.tok, s.closing(o.tok))
+				hint := fmt.Sprintf("the %s at line %d, column %d is still open", o.tok, line, col)
+				if !s.brokenBefore(i, t.end) {
+					s.fail(t.off, hint, "syntax error: unexpected %s, expected %s", t.tok, closers[o.tok])
+				} else if d := &s.diags[0]; d.Hint == "" {
+					d.Hint = hint
+				}
 				return
 			}
 			s.open = s.open[:len(s.open)-1]
 		}
 	}
-	if len(s.open) > 0 && !s.brokenBefore(len(strings.TrimRight(s.src, " \t\r\n")), len(s.src)) {
+	if len(s.open) > 0 && !s.brokenBefore(len(s.toks), len(strings.TrimRight(s.src, " \t\r\n"))) {
 		o := s.toks[s.open[len(s.open)-1]]
 		line, col := s.position(o.off)
 		d := s.fail(len(strings.TrimRight(s.src, " \t\r\n")), fmt.Sprintf("the %s at line %d, column %d is not closed", o.tok, line, col),
@@ -214,18 +222,23 @@ func (s *split) balance() {
 	}
 }
 
-// closing says what the compiler wants where a bracket is open.
-func (s *split) closing(open token.Token) string {
-	if open == token.LBRACK {
-		return "comma, : or ]"
+// cut finds the chunks.
+func (s *split) cut() {
+	first := s.cutWhole()
+	if last := len(s.toks) - 1; first == last-1 && s.at(last) == token.COLON && s.at(first) == token.IDENT {
+		s.chunks = append(s.chunks, chunk{kind: stmtChunk, first: first, last: last}) // a label ends a block
+	} else if first < len(s.toks) && !s.brokenBefore(len(s.toks), len(strings.TrimRight(s.src, " \t\r\n"))) {
+		// The last token is one that no line of Go ends with.
+		d := s.fail(s.toks[len(s.toks)-1].off, "", "syntax error: unexpected end of cell after %s", s.name(len(s.toks)-1))
+		d.Incomplete = true
 	}
-	return closers[open].String()
 }
 
-// cut finds the chunks: they end at semicolons outside all brackets, but for
-// those in the header of a for, if or switch.
-func (s *split) cut() {
-	depth, first := 0, 0
+// cutWhole finds the chunks that have an end, and returns the token behind
+// them. They end at semicolons outside all brackets, but for those in the
+// header of a for, if or switch.
+func (s *split) cutWhole() (first int) {
+	depth := 0
 	header := false
 	for i, t := range s.toks {
 		switch t.tok {
@@ -252,13 +265,7 @@ func (s *split) cut() {
 			first = i + 1
 		}
 	}
-	if last := len(s.toks) - 1; first == last-1 && s.at(last) == token.COLON && s.at(first) == token.IDENT {
-		s.chunks = append(s.chunks, chunk{kind: stmtChunk, first: first, last: last}) // a label ends a block
-	} else if first < len(s.toks) && !s.brokenBefore(len(strings.TrimRight(s.src, " \t\r\n")), len(s.src)) {
-		// The last token is one that no line of Go ends with.
-		d := s.fail(s.toks[len(s.toks)-1].off, "", "syntax error: unexpected end of cell after %s", s.name(len(s.toks)-1))
-		d.Incomplete = true
-	}
+	return first
 }
 
 // literal reports whether the brace at token i, in the header of a statement,

@@ -129,12 +129,16 @@ func (k *check) place(c *Cell, err types.Error) (pos token.Pos) {
 		}
 	case strings.HasPrefix(msg, "not enough arguments in call to "):
 		there = func(n ast.Node) token.Pos {
-			if call, ok := n.(*ast.CallExpr); ok && call.Rparen == err.Pos && len(call.Args) > 0 {
-				return call.Args[len(call.Args)-1].Pos()
+			call, ok := n.(*ast.CallExpr)
+			switch {
+			case !ok || call.Rparen != err.Pos:
+				return token.NoPos
+			case len(call.Args) == 0:
+				return call.Pos()
 			}
-			return token.NoPos
+			return call.Args[len(call.Args)-1].Pos()
 		}
-	case strings.HasPrefix(msg, "invalid operation: not enough arguments for "), strings.HasPrefix(msg, "cannot use ... in call to non-variadic"):
+	case strings.HasPrefix(msg, "invalid operation: not enough arguments for "), strings.HasPrefix(msg, "cannot use ... in call to non-variadic"), strings.HasPrefix(msg, "missing argument in conversion"):
 		there = func(n ast.Node) token.Pos {
 			if call, ok := n.(*ast.CallExpr); ok && (call.Rparen == err.Pos || call.Ellipsis == err.Pos || len(call.Args) > 0 && call.Args[len(call.Args)-1].Pos() == err.Pos) {
 				return call.Pos()
