@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,11 +74,12 @@ func (l *lowering) declStmt(d *ast.DeclStmt) (string, bool) {
 	return "", false
 }
 
-// localVar renders local variables. A var statement in a loop does not make
-// new variables for yaegi, := does. Nor does it take what a literal returns:
+// localVar renders local variables. A var statement with a value makes no new
+// variables in a loop for yaegi, and loses what function literals return; :=
+// is right:
 //
-//	var n = func() int { return 1 }()
-//	v__1 := func() int { return 1 }(); var n = v__1
+//	var x T = y
+//	x := T(y)
 func (l *lowering) localVar(g *ast.GenDecl) string {
 	var b strings.Builder
 	for i, s := range g.Specs {
@@ -92,31 +94,7 @@ func (l *lowering) localVar(g *ast.GenDecl) string {
 		for _, n := range v.Names {
 			names = append(names, l.text(n))
 		}
-		var vs []string
-		if len(v.Values) > 1 {
-			l.apart(v.Values)
-		}
-		for _, e := range v.Values {
-			s := l.text(e)
-			if len(v.Values) == len(names) && callsLiteral(e) {
-				k := l.fresh("v")
-				b.WriteString(k + " := " + s + "; ")
-				s = k
-			}
-			vs = append(vs, s)
-		}
-		b.WriteString("var " + strings.Join(names, ", "))
-		if v.Type != nil {
-			b.WriteString(" " + l.text(v.Type))
-		}
-		if len(v.Values) > 0 {
-			if v.Type != nil && len(vs) == len(names) {
-				for i, e := range v.Values {
-					vs[i] = l.converted(e, vs[i], l.typeOf(v.Type))
-				}
-			}
-			b.WriteString(" = " + strings.Join(vs, ", "))
-		}
+		b.WriteString(l.varSpec(v, names))
 		for _, n := range names {
 			if n := unmarked(n); n != "_" {
 				b.WriteString("; _ = " + n)
@@ -126,12 +104,61 @@ func (l *lowering) localVar(g *ast.GenDecl) string {
 	return b.String()
 }
 
-// callsLiteral tells calls of function literals.
-func callsLiteral(e ast.Expr) bool {
-	c, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok {
-		return false
+func (l *lowering) varSpec(v *ast.ValueSpec, names []string) string {
+	blank := func(n string) bool { return unmarked(n) == "_" }
+	switch {
+	case len(v.Values) == 1 && len(names) > 1 && v.Type == nil && !slices.ContainsFunc(names, blank):
+		return strings.Join(names, ", ") + " := " + l.text(v.Values[0])
+	case len(v.Values) != len(names):
+		typ, values := "", ""
+		if v.Type != nil {
+			typ = " " + l.text(v.Type)
+		}
+		if len(v.Values) > 0 {
+			values = " = " + l.text(v.Values[0])
+		}
+		return "var " + strings.Join(names, ", ") + typ + values
 	}
-	_, ok = ast.Unparen(c.Fun).(*ast.FuncLit)
-	return ok
+	if len(names) > 1 {
+		l.apart(v.Values)
+	}
+	var pre, sets []string
+	for i, e := range v.Values {
+		s, ok := l.varValue(v, e)
+		switch {
+		case blank(names[i]):
+			pre = append(pre, "_ = "+s)
+		case !ok:
+			sets = append(sets, "var "+names[i]+" "+l.text(v.Type)+" = "+s)
+		case len(names) == 1:
+			sets = append(sets, names[i]+" := "+s)
+		default: // the names hide others only when all values are there
+			k := l.fresh("v")
+			pre, sets = append(pre, k+" := "+s), append(sets, names[i]+" := "+k)
+		}
+	}
+	return strings.Join(append(pre, sets...), "; ")
+}
+
+// varValue renders the value of a variable with its type; ok is false where
+// that takes a var statement.
+func (l *lowering) varValue(v *ast.ValueSpec, e ast.Expr) (s string, ok bool) {
+	s = l.text(e)
+	if v.Type == nil {
+		return s, true
+	}
+	to, from, tv := l.typeOf(v.Type), l.typeOf(e), l.src.info.Types[e]
+	switch {
+	case tv.IsNil():
+		return s, false
+	case types.Identical(to, from):
+		return s, true
+	case types.IsInterface(to):
+		c := l.converted(e, s, to)
+		if c == s {
+			c = l.asInterface(s, from, to)
+		}
+		return c, c != s
+	}
+	return head(l.text(v.Type)) + "(" + s + ")", true
 }
