@@ -26,6 +26,7 @@ func TestResults(t *testing.T) {
 		{"a value of a map, and whether it is there", "m := map[string]int{\"a\": 1}\nm[\"a\"]", "1"},
 		{"a slice of structs", "type pt struct{ X, y int }\n[]pt{{1, 2}}", "[]pt{{X: 1, y: 2}}"},
 		{"a Stringer", "type temp float64\nfunc (t temp) String() string { return fmt.Sprint(float64(t), \"°C\") }\ntemp(20)", "20°C"},
+		{"a value in an interface", "type holder interface{ hold() }\ntype hand struct{ n int }\nfunc (hand) hold() {}\nvar h holder = hand{2}\nh", "hand{n: 2}"},
 		{"a duration", "90 * time.Second", "1m30s"},
 		{"nil", "var p *int\np", "nil"},
 		{"must", "must(strconv.Atoi(\"7\"))", "7"},

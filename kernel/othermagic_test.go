@@ -189,7 +189,8 @@ func helper(t *testing.T) { t.Error("is no test") }`)
 
 	wants(outputs(3, "%test -run=Sum|Skips"), "TestSum", "TestSkips", "\nPASS\n")
 	wants(outputs(4, "%test -bench=. -benchtime=10x -run=-\nfunc BenchmarkNothing(b *testing.B) { for b.Loop() {} }"), "BenchmarkNothing", "ns/op", "\nPASS\n")
-	prints(t, k, 5, "var verbose = flag.Bool(\"v\", false, \"\")\nfmt.Println(*verbose)", "false\n") // the notebook's own flags
+	wants(outputs(5, "%test\nfunc TestWith(t *testing.T) {}\nfunc BenchmarkWith(b *testing.B) { for range b.N {} }"), "--- PASS: TestWith (", "BenchmarkWith", "ns/op")
+	prints(t, k, 6, "var verbose = flag.Bool(\"v\", false, \"\")\nfmt.Println(*verbose)", "false\n") // the notebook's own flags
 }
 
 func TestNoTests(t *testing.T) {

@@ -40,7 +40,7 @@ var Magics = []Magic{
 	{"time", "[STATEMENT]", "time the statement, or the rest of the cell", AroundGo, true, true},
 	{"timeit", "[-n LOOPS] [-r RUNS] STATEMENT", "run the statement many times and tell how long it takes", AroundGo, true, true},
 	{"exec", "FUNCTION [ARG...]", "set os.Args[1:], and call the function when the cell has run", AroundGo, true, false},
-	{"test", "[FLAG...]", "run the tests that the cell declares, with package testing; without any, those of all cells", AroundGo, true, false},
+	{"test", "[FLAG...]", "run the tests (and without FLAG the benchmarks) that the cell declares, by package testing; where it has none, all", AroundGo, true, false},
 	{"main", "[ARG...]", "run the rest of the cell as the body of main, with a scope of its own; also %%", AroundGo, true, false},
 	{"args", "[ARG...]", "set os.Args[1:]", InWorker, true, false},
 	{"cd", "[DIR]", "change the working directory", InWorker, true, false},

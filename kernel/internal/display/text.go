@@ -32,7 +32,9 @@ func text(v engine.Value) string {
 	}
 	p := printer{budget: maxText, reveal: v.Reveal}
 	static := v.Type
-	if v.Reveal != nil && static == "any" {
+	if v.Dynamic != "" {
+		static = v.Dynamic
+	} else if v.Reveal != nil && static == "any" {
 		if r, ok := v.Reveal(v.Any); ok {
 			static = r.Type
 		}

@@ -28,6 +28,9 @@ type Outcome struct {
 type Value struct {
 	Any  any    // as compiled code sees it; nil for a nil interface
 	Type string // static type as Go source in the notebook: "[]T", "error"
+	// Dynamic is the type of a value of an interface type, where it is the
+	// notebook's own and the engine can tell; else empty.
+	Dynamic string
 
 	// The methods that a display looks for, bound to the value, where its
 	// static or dynamic type has them; interpreted types' included.

@@ -56,6 +56,9 @@ func (t *turn) test(step cell.Step) error {
 		return nil
 	}
 	var flags []string
+	if step.Args == "" && len(benchmarks[own]) > 0 && own == 1 {
+		flags = []string{strconv.Quote("-bench=.")} // as in GoNB
+	}
 	for _, f := range strings.Fields(step.Args) {
 		flags = append(flags, strconv.Quote(f))
 	}

@@ -113,6 +113,9 @@ func (e *Engine) shown(typ string, holds []any) engine.Value {
 	if !ok {
 		v.Any, v.Reveal = bare(holds[0]), e.reveal
 	}
+	if ok && v.Type != "" && !strings.HasPrefix(typ, v.Type) {
+		v.Dynamic = v.Type
+	}
 	v.Type = typ
 	return v
 }
