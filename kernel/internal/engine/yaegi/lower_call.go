@@ -125,7 +125,6 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 	}
 	foreign := l.foreign(c.Fun)
 	var as []string
-	changed := false
 	for i, a := range c.Args {
 		s := l.text(a)
 		to := paramType(sig, i, c.Ellipsis.IsValid())
@@ -135,21 +134,18 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 		}
 		if foreign && empty(l.subst(to)) {
 			if w, ok := l.wrapped(c.Fun, i, a, s, to); ok {
-				s, changed = w, true
+				s = w
 			}
 		} else if v := l.converted(a, s, l.subst(to)); v != s {
-			s, changed = v, true
+			s = v
 		} else if foreign {
 			if _, ok := ast.Unparen(a).(*ast.FuncLit); ok {
-				s, changed = l.captured(a, s), true
+				s = l.captured(a, s)
 			} else if c.Ellipsis.IsValid() && i == len(c.Args)-1 && l.formatsAll(c.Fun, a) {
-				s, changed = host("FormatAll")+"("+s+")", true
+				s = host("FormatAll") + "(" + s + ")"
 			}
 		}
 		as = append(as, s)
-	}
-	if !changed {
-		return "", false
 	}
 	dots := ""
 	if c.Ellipsis.IsValid() {

@@ -101,7 +101,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
-	p.assemble(l, inTypeOrder(pieces))
+	p.assemble(l, l.inTypeOrder(pieces))
 	return p, nil
 }
 
