@@ -97,7 +97,7 @@ func program(src string) string {
 	}
 	var b strings.Builder
 	b.WriteString("package p\n")
-	for _, name := range []string{"fmt", "strings", "slices"} {
+	for _, name := range []string{"fmt", "strings", "slices", "time"} {
 		if regexp.MustCompile(`\b` + name + `\b`).MatchString(src) {
 			fmt.Fprintf(&b, "import %q\n", name)
 		}
@@ -124,7 +124,7 @@ func compiler(t *testing.T) func(t *testing.T, src string) []string {
 	}
 	path := strings.TrimSpace(output("tool", "-n", "compile"))
 	config := filepath.Join(t.TempDir(), "importcfg")
-	packages := output("list", "-export", "-deps", "-f", "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}", "fmt", "strings", "slices")
+	packages := output("list", "-export", "-deps", "-f", "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}", "fmt", "strings", "slices", "time")
 	if err := os.WriteFile(config, []byte(packages), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"strings"
 )
 
 // brokenBefore reports the fault that a parser finds before offset limit: the
@@ -29,16 +30,14 @@ func (s *split) brokenBefore(n, limit int) bool {
 	if n < len(s.toks) {
 		end = s.toks[n].end
 	}
-	at, msg := -1, ""
-	for _, decl := range []bool{true, false} {
-		if o, m := parseFault(s.src[start:end], decl); o > at || o < 0 {
+	decl := s.kind(first, n) != stmtChunk
+	at, msg := parseFault(s.src[start:end], decl)
+	if !decl && s.at(first) == token.FUNC { // of a method too little may be there to see that
+		if o, m := parseFault(s.src[start:end], true); o > at || o < 0 {
 			at, msg = o, m
 		}
-		if at < 0 {
-			return false
-		}
 	}
-	if start+at >= limit {
+	if at < 0 || start+at >= limit || strings.HasPrefix(msg, "expected 1 expression") && s.at(n-1) == token.COMMA {
 		return false
 	}
 	s.failSyntax(start+at, msg)

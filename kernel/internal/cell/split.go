@@ -147,6 +147,9 @@ func (s *split) scan() {
 			return
 		case t == token.COMMENT:
 			s.comments = append(s.comments, tok{t, off, min(off+len(lit), len(s.src))})
+			if strings.HasPrefix(lit, "//go:embed ") {
+				s.fail(off, "read the file with os.ReadFile", "cells cannot embed files")
+			}
 			if strings.HasPrefix(lit[2:], "line ") {
 				s.directives = append(s.directives, off+2)
 			}

@@ -63,7 +63,7 @@ func mend(x any) any {
 			return runtimeError("runtime error: index out of range")
 		case strings.HasPrefix(s, "reflect.Value.Slice"):
 			return runtimeError("runtime error: slice bounds out of range")
-		case strings.Contains(s, "call of nil function") || s == "reflect: Method on nil interface value":
+		case strings.Contains(s, "call of nil function") || strings.Contains(s, "indirection through nil pointer to embedded struct") || s == "reflect: Method on nil interface value":
 			return nilDereference
 		case strings.HasPrefix(s, "reflect: cannot convert slice with length "):
 			return runtimeError("runtime error: " + strings.Replace(strings.TrimPrefix(s, "reflect: "), " to array with ", " to array or pointer to array with ", 1))
