@@ -53,8 +53,11 @@ type printer struct {
 	reveal func(x any) (engine.Value, bool)
 }
 
+// implied is the static type of an element whose list or map says its type.
+const implied = "implied by its list"
+
 // value prints v. static is the name of its type in the notebook, for types
-// whose name reflection does not know; it may be empty.
+// whose name reflection does not know; it may be empty, or implied.
 func (p *printer) value(v reflect.Value, static string, depth int) string {
 	if !v.IsValid() {
 		return "nil"
@@ -63,10 +66,13 @@ func (p *printer) value(v reflect.Value, static string, depth int) string {
 		return "…"
 	}
 	if depth > 0 {
-		var said string
-		var ok bool
-		if v, static, said, ok = p.nested(v); ok {
+		inner, name, said, ok := p.nested(v)
+		if ok {
 			return p.leaf(said)
+		}
+		v = inner
+		if static != implied {
+			static = name
 		}
 		if !v.IsValid() {
 			return "nil"
@@ -132,6 +138,9 @@ func (p *printer) pointer(v reflect.Value, static string, depth int) string {
 	if v.IsNil() {
 		return "nil"
 	}
+	if static == implied {
+		static = ""
+	}
 	switch v.Elem().Kind() {
 	case reflect.Struct, reflect.Slice, reflect.Array, reflect.Map:
 		return "&" + p.value(v.Elem(), strings.TrimPrefix(static, "*"), depth)
@@ -149,7 +158,7 @@ func (p *printer) list(v reflect.Value, static string, depth int) string {
 			return p.leaf(typeName(v.Type()) + "(" + quote(text) + ")")
 		}
 	}
-	return p.items(v.Type(), static, depth, v.Len(), func(i int) string { return p.value(v.Index(i), "", depth+1) })
+	return p.items(v.Type(), static, depth, v.Len(), func(i int) string { return p.value(v.Index(i), element(v), depth+1) })
 }
 
 func (p *printer) mapping(v reflect.Value, static string, depth int) string {
@@ -159,8 +168,16 @@ func (p *printer) mapping(v reflect.Value, static string, depth int) string {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, compare)
 	return p.items(v.Type(), static, depth, len(keys), func(i int) string {
-		return p.value(keys[i], "", depth+1) + ": " + p.value(v.MapIndex(keys[i]), "", depth+1)
+		return p.value(keys[i], "", depth+1) + ": " + p.value(v.MapIndex(keys[i]), element(v), depth+1)
 	})
+}
+
+// element is the static type of the elements of a list or map.
+func element(v reflect.Value) string {
+	if v.Type().Elem().Kind() == reflect.Interface {
+		return ""
+	}
+	return implied
 }
 
 func (p *printer) structure(v reflect.Value, static string, depth int) string {
@@ -177,11 +194,12 @@ func (p *printer) structure(v reflect.Value, static string, depth int) string {
 // but numbers and names, else one item a line.
 func (p *printer) items(t reflect.Type, static string, depth, n int, item func(i int) string) string {
 	name := ""
-	if depth == 0 || t.Name() != "" {
-		name = typeName(t) // an element whose type has no name needs none
-	}
-	if t.Name() == "" && static != "" && static != "any" && !strings.HasPrefix(static, "struct{") {
+	switch {
+	case static == implied:
+	case t.Name() == "" && static != "" && static != "any" && !strings.HasPrefix(static, "struct{"):
 		name = static
+	case depth == 0 || t.Name() != "":
+		name = typeName(t) // an element whose type has no name needs none
 	}
 	if depth >= maxDepth && n > 0 {
 		return name + "{…}"
@@ -218,7 +236,7 @@ func typeName(t reflect.Type) string {
 // sealed tells structs of compiled packages that show nothing of themselves,
 // as a sync.Mutex.
 func sealed(t reflect.Type) bool {
-	if t.PkgPath() == "" || t.NumField() == 0 {
+	if t.PkgPath() == "" || t.PkgPath() == "main" || t.NumField() == 0 {
 		return false
 	}
 	for i := range t.NumField() {
