@@ -141,6 +141,11 @@ func (k *compiler) assign(v ssa.Value) {
 	case *ssa.Range:
 		k.slots[v] = k.memory.Add(reflect.TypeFor[unsafe.Pointer]())
 		return
+	case *ssa.Alloc:
+		if _, _, ok := k.makes(v); ok {
+			k.slots[v] = k.memory.Add(reflect.TypeFor[unsafe.Pointer]())
+			return
+		}
 	case *ssa.Field:
 		if _, ok := v.X.(*ssa.Const); !ok {
 			k.assign(v.X)

@@ -114,8 +114,30 @@ func (k *compiler) unneeded(v *ssa.UnOp) bool {
 	return len(b.Succs) == 1 && b.Succs[0].Comment == "rangeindex.loop"
 }
 
+// makes reports whether an allocation is that of a slice with a constant
+// capacity: package ssa slices an array, of a type that nobody else may have.
+func (k *compiler) makes(v ssa.Value) (elem reflect.Type, n int, ok bool) {
+	a, ok := v.(*ssa.Alloc)
+	if !ok || a.Comment != "makeslice" {
+		return nil, 0, false
+	}
+	t := a.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Array)
+	return k.e.types.of(t.Elem()), int(t.Len()), true
+}
+
 func (k *compiler) alloc(i *ssa.Alloc) {
 	z := k.slot(i)
+	if elem, n, ok := k.makes(i); ok {
+		rt, here := rtype.Of(elem), k.spot(i.Pos())
+		k.emit(func(fr *frame) {
+			fr.at = here
+			if rt.Size > 0 && uintptr(n) > maxAlloc/rt.Size {
+				badMake(n, n, rt.Size)
+			}
+			*at[unsafe.Pointer](fr, z) = rtype.NewArray(rt, n)
+		})
+		return
+	}
 	t := k.e.types.of(i.Type().Underlying().(*types.Pointer).Elem())
 	rt := rtype.Of(t)
 	if i.Heap || t.Size() > maxLocal {
@@ -207,9 +229,22 @@ func (k *compiler) index(i *ssa.Index) op {
 
 // slice compiles x[low:high:max].
 func (k *compiler) slice(i *ssa.Slice) op {
-	t, x := k.typ(i.X), k.slot(i.X)
+	x := k.slot(i.X)
 	low, high, top := k.bound(i.Low), k.bound(i.High), k.bound(i.Max)
 	here, z := k.spot(k.near), k.slot(i)
+	elem, n, made := k.makes(i.X)
+	if made {
+		size := elem.Size()
+		return func(fr *frame) {
+			fr.at = here
+			h := high.get(fr, n)
+			if uint(h) > uint(n) {
+				badMake(h, n, size)
+			}
+			*at[rtype.Slice](fr, z) = rtype.Slice{Data: *at[unsafe.Pointer](fr, x), Len: h, Cap: n}
+		}
+	}
+	t := k.typ(i.X)
 	if t.Kind() == reflect.String {
 		return func(fr *frame) {
 			fr.at = here
@@ -225,10 +260,6 @@ func (k *compiler) slice(i *ssa.Slice) op {
 		length, highCode, topCode = t.Len(), arrayHighCode, array3MaxCode
 	}
 	size := t.Elem().Size()
-	made := false
-	if a, ok := i.X.(*ssa.Alloc); ok {
-		made = a.Comment == "makeslice"
-	}
 	return func(fr *frame) {
 		fr.at = here
 		var s rtype.Slice
@@ -240,9 +271,6 @@ func (k *compiler) slice(i *ssa.Slice) op {
 			s = *at[rtype.Slice](fr, x)
 		}
 		l, h := low.get(fr, 0), high.get(fr, s.Len)
-		if made {
-			checkMake(h, s.Cap)
-		}
 		if top.given {
 			m := top.get(fr, 0)
 			if uint(m) > uint(s.Cap) {
@@ -263,16 +291,6 @@ func (k *compiler) slice(i *ssa.Slice) op {
 			s.Data = unsafe.Add(s.Data, uintptr(l)*size)
 		}
 		*at[rtype.Slice](fr, z) = s
-	}
-}
-
-// checkMake panics as make does where n is no length for a constant capacity.
-func checkMake(n, m int) {
-	if n < 0 {
-		_ = make([]struct{}, n)
-	}
-	if n > m {
-		_ = make([]struct{}, n, m)
 	}
 }
 
@@ -297,21 +315,24 @@ func (k *compiler) makeSlice(i *ssa.MakeSlice) op {
 	return func(fr *frame) {
 		fr.at = here
 		l, c := *at[int](fr, n), *at[int](fr, m)
-		if l < 0 || l > c || size > 0 && uintptr(c) > (1<<47)/size {
+		if l < 0 || l > c || size > 0 && uintptr(c) > maxAlloc/size {
 			badMake(l, c, size)
 		}
 		*at[rtype.Slice](fr, z) = rtype.Slice{Data: rtype.NewArray(elem, c), Len: l, Cap: c}
 	}
 }
 
+// maxAlloc is runtime's: more bytes than that nothing can have.
+const maxAlloc = 1 << 48
+
 // badMake panics as make does.
 func badMake(l, c int, size uintptr) {
 	if size == 0 {
 		_ = make([]struct{}, l, c)
 	}
-	if l < 0 || uintptr(l) > (1<<47)/max(size, 1) {
+	if l < 0 || uintptr(l) > maxAlloc/max(size, 1) {
 		l = -1
-	} else if c >= 0 && c < l || uintptr(c) > (1<<47)/max(size, 1) {
+	} else if c >= 0 && c < l || uintptr(c) > maxAlloc/max(size, 1) {
 		c = -1
 	}
 	_ = make([]byte, l, c)

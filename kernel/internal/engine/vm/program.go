@@ -45,6 +45,7 @@ type variable struct {
 func (e *Engine) load(c *cell.Cell) (run program, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	defer e.types.forget()
 	defer func() {
 		if x := recover(); x != nil {
 			err = fmt.Errorf("cannot run this: %v", x)

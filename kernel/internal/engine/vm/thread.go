@@ -83,7 +83,7 @@ type halting struct{}
 func (t *thread) halt() { panic(halting{}) }
 
 func (t *thread) overflow() {
-	t.run.fail(&engine.Failure{Kind: engine.Panic, Message: "stack overflow: too many calls inside each other", Frames: t.frames()})
+	t.run.fail(&engine.Failure{Kind: engine.Panic, Message: "stack overflow: a function calls itself without end", Frames: t.frames()})
 	t.run.halt()
 	t.halt()
 }
@@ -168,8 +168,8 @@ func (t *thread) frames() []engine.Frame {
 // from. Where a goroutine of compiled code calls, it makes one; done must be
 // called at the end of the callback, by a defer.
 //
-// Nobody is there to take a panic on such a goroutine: it is the cell's failure
-// and ends the goroutine.
+// Where nobody is there to take a panic on such a goroutine, it is the cell's
+// failure and ends the goroutine.
 func (e *Engine) enter() (t *thread, done func()) {
 	g := rtype.Goroutine()
 	if t, ok := e.threads.Load(g); ok {
@@ -184,6 +184,9 @@ func (e *Engine) enter() (t *thread, done func()) {
 			return
 		}
 		if _, ok := x.(halting); !ok {
+			if awaited() {
+				panic(x)
+			}
 			e.panicked(t, x)
 		}
 		runtime.Goexit()
@@ -191,6 +194,36 @@ func (e *Engine) enter() (t *thread, done func()) {
 }
 
 func nothing() {}
+
+// recovering are the compiled functions that recover what the functions panic
+// with that they call on goroutines of their own.
+var recovering = map[string]bool{
+	"fmt.(*pp).handleMethods":                                  true,
+	"log/slog.(*handleState).appendValue":                      true,
+	"net/http.(*conn).serve":                                   true,
+	"net/http.(*http2serverConn).runHandler":                   true,
+	"text/template.safeCall":                                   true,
+	"github.com/branchbook/branchbook/kernel/nb/testrun.guard": true,
+}
+
+// awaited reports whether the goroutine is in one of them.
+func awaited() bool {
+	pcs := make([]uintptr, 256)
+	for skip := 2; ; skip += len(pcs) {
+		n := runtime.Callers(skip, pcs)
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := n > 0; more; {
+			var f runtime.Frame
+			f, more = frames.Next()
+			if recovering[f.Function] {
+				return true
+			}
+		}
+		if n < len(pcs) {
+			return false
+		}
+	}
+}
 
 // panicked makes a panic in a goroutine that is not the cell's first the
 // failure of the cell that runs.

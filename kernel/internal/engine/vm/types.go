@@ -23,9 +23,10 @@ type universe struct {
 	e *Engine
 
 	mu      sync.Mutex
-	types   typeutil.Map // to reflect.Type
-	pending []func()     // completes declared types
-	back    sync.Map     // *rtype.Type of a type with methods that is ours to types.Type
+	types   typeutil.Map                // of named, struct and interface types to reflect.Type
+	found   map[types.Type]reflect.Type // the same objects again
+	pending []func()                    // completes declared types
+	back    sync.Map                    // *rtype.Type of a type with methods that is ours to types.Type
 }
 
 // unsupported is the panic of something that this engine cannot run.
@@ -61,6 +62,23 @@ func (u *universe) find(t types.Type) reflect.Type {
 		}
 		refuse("a value of type %s", t)
 	}
+	if r := u.found[t]; r != nil {
+		return r
+	}
+	r := u.search(t)
+	if u.found == nil {
+		u.found = map[types.Type]reflect.Type{}
+	}
+	u.found[t] = r
+	return r
+}
+
+func (u *universe) search(t types.Type) reflect.Type {
+	switch t.(type) {
+	case *types.Named, *types.Struct, *types.Interface:
+	default:
+		return u.literal(t) // package reflect knows it by its parts
+	}
 	if r, ok := u.types.At(t).(reflect.Type); ok {
 		return r
 	}
@@ -73,6 +91,13 @@ func (u *universe) find(t types.Type) reflect.Type {
 	}
 	u.types.Set(t, r)
 	return r
+}
+
+// forget drops what is only there for speed: each cell has types of its own.
+func (u *universe) forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	clear(u.found)
 }
 
 var basics = map[types.BasicKind]reflect.Type{
@@ -240,7 +265,6 @@ func (u *universe) title(n *types.Named) string {
 func (u *universe) declared(t types.Type, d *rtype.Decl, ms, pms []*types.Selection, under func() reflect.Type) {
 	r := d.Type()
 	u.types.Set(t, r)
-	u.types.Set(types.NewPointer(t), reflect.PointerTo(r))
 	if len(ms)+len(pms) > 0 {
 		u.back.Store(rtype.Of(r), t)
 		u.back.Store(rtype.Of(reflect.PointerTo(r)), types.Type(types.NewPointer(t)))
