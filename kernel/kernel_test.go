@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,7 +18,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 3 && os.Args[1] == "kernel":
 		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{Version: "test"})
 	case len(os.Args) == 2 && os.Args[1] == "worker":
-		err = kernel.ServeWorker(os.Getenv("BRANCHBOOK_ENGINE"))
+		err = kernel.ServeWorker(engineName())
 	default:
 		os.Exit(m.Run())
 	}
@@ -26,6 +27,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 }
+
+// engineName is the engine that the tests' cells run on.
+func engineName() string { return cmp.Or(os.Getenv("BRANCHBOOK_ENGINE"), kernel.Engines()[0]) }
 
 func start(tb testing.TB, env ...string) *kerneltest.Kernel {
 	tb.Helper()

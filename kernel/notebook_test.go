@@ -22,7 +22,8 @@ import (
 //	|  what lines of its traceback contain, in their order
 //
 // say what the cell shows, in order; "…" at a line's end is any rest. A cell with the comment "// interrupt"
-// is interrupted once it has printed something.
+// is interrupted once it has printed something. A name may end in [yaegi] or
+// [vm]: then it is of that engine alone.
 func TestNotebooks(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(names) == 0 {
@@ -35,6 +36,10 @@ func TestNotebooks(t *testing.T) {
 		}
 		for _, part := range strings.Split("\n"+string(data), "\n=== ")[1:] {
 			title, body, _ := strings.Cut(part, "\n")
+			title, of, _ := strings.Cut(strings.TrimSuffix(title, "]"), " [")
+			if of != "" && of != engineName() {
+				continue
+			}
 			t.Run(strings.TrimSuffix(filepath.Base(name), ".txt")+"/"+title, func(t *testing.T) {
 				k := start(t)
 				for i, chunk := range strings.Split("\n"+body, "\n---\n") {
