@@ -25,26 +25,7 @@ func (s *split) syntaxFault(off int, msg string) (at int, words string) {
 	case strings.HasPrefix(msg, "expected '=='"):
 		return off, words + found + s.afterExpression(i)
 	case strings.HasPrefix(msg, "expected 1 expression"):
-		for depth, operand := 0, false; i < len(s.toks) && (depth > 0 || s.at(i) != token.SEMICOLON); i++ {
-			switch t := s.at(i); t {
-			case token.LPAREN, token.LBRACK, token.LBRACE:
-				depth++
-			case token.RPAREN, token.RBRACK, token.RBRACE:
-				if depth--; depth < 0 {
-					goto found
-				}
-				operand = true
-				continue
-			default:
-				if t.IsLiteral() && operand && depth == 0 {
-					goto found
-				}
-				operand = t.IsLiteral()
-				continue
-			}
-			operand = false
-		}
-	found:
+		i = s.endOfList(i)
 		if i < len(s.toks) {
 			off = s.toks[i].off
 		}
@@ -157,6 +138,29 @@ func (s *split) expected(i int, want string) string {
 		want = "keyword " + want
 	}
 	return ", expected " + want
+}
+
+// endOfList returns the first token behind the list of expressions that begins
+// with token i.
+func (s *split) endOfList(i int) int {
+	operand := false // the token before ends one
+	for depth := 0; i < len(s.toks) && (depth > 0 || s.at(i) != token.SEMICOLON); i++ {
+		t := s.at(i)
+		if t.IsLiteral() && operand && depth == 0 {
+			break
+		}
+		operand = t.IsLiteral()
+		switch t {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			if depth--; depth < 0 {
+				return i
+			}
+			operand = true
+		}
+	}
+	return i
 }
 
 // found names token i as the compiler does.

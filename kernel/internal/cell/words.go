@@ -118,7 +118,7 @@ func blockOf(f *ast.File, label string) (pos token.Pos) {
 func (k *check) place(c *Cell, err types.Error) (pos token.Pos) {
 	pos = err.Pos
 	msg := err.Msg
-	there := func(n ast.Node) token.Pos { return token.NoPos }
+	var there func(ast.Node) token.Pos // where it is, if that is the node
 	switch {
 	case strings.HasPrefix(msg, "in call to ") && strings.Contains(msg, "cannot infer"), strings.Contains(msg, " does not satisfy "):
 		there = func(n ast.Node) token.Pos {
