@@ -109,6 +109,13 @@ conformance: env ## run the Go project's own tests of the language as cells
 	$(call say,Running programs of the Go distribution as cells)
 	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_CONFORMANCE=all go test -count 1 -run '^TestConformance$$' ./kernel/internal/engine/...
 
+# PROGRAMS: how many; BRANCHBOOK_SEED: the first one's number.
+PROGRAMS ?= 20000
+.PHONY: soak
+soak: env ## compare PROGRAMS generated programs, run as cells, with compiled Go
+	$(call say,Generating $(PROGRAMS) programs and running them as cells)
+	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_PROGRAMS=$(PROGRAMS) go test -count 1 -timeout 0 -v -run '^(TestDifferential|TestMemory.*)$$' ./kernel/internal/engine/...
+
 .PHONY: bench
 bench: env model ## run the benchmarks
 	$(call say,Running benchmarks)

@@ -115,16 +115,23 @@ type Notebook struct {
 // Open makes a notebook and runs the prelude as In[0].
 func Open(t testing.TB, open func() (engine.Engine, error)) *Notebook {
 	t.Helper()
-	e, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { e.Close() })
-	nb := &Notebook{Engine: e, Scope: cell.NewScope(exports.Importer(), cell.Prelude{Imports: exports.Names()}), n: -1}
+	nb := openBare(t, open)
+	t.Cleanup(func() { nb.Engine.Close() })
+	nb.n = -1
 	if _, out, err := nb.Run(context.Background(), Prelude); err != nil || out.Failure != nil {
 		t.Fatal("prelude:", err, out.Failure)
 	}
 	return nb
+}
+
+// openBare makes a notebook without the prelude, for the caller to close.
+func openBare(t testing.TB, open func() (engine.Engine, error)) *Notebook {
+	t.Helper()
+	e, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Notebook{Engine: e, Scope: cell.NewScope(exports.Importer(), cell.Prelude{Imports: exports.Names()})}
 }
 
 // Run checks and runs the next cell; printed is what went to standard output.
