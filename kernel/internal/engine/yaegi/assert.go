@@ -117,6 +117,14 @@ func (e *Engine) bindMethod(holds []any, name string, to any) bool {
 	return false
 }
 
+// notNil asserts that the only element of holds is not nil: x.(any).
+func notNil(holds []any) any {
+	if bare(holds[0]) == nil {
+		panic(runtimeError("interface conversion: interface is nil, not interface {}"))
+	}
+	return holds[0]
+}
+
 func (e *Engine) as(x any, path, name string) (any, bool) {
 	i, wrapper := e.reach.compiledInterface(path, name)
 	if i == nil || bare(x) == nil {

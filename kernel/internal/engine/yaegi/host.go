@@ -28,6 +28,7 @@ func (e *Engine) host() map[string]reflect.Value {
 		"Method":     e.methods.add,
 		"Implements": e.implements,
 		"Assert":     e.assert,
+		"NotNil":     notNil,
 		"Lacks":      e.refuse,
 		"Bind":       e.bindMethod,
 		"Formatted":  e.formatted,

@@ -149,7 +149,7 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		case *ast.TypeSwitchStmt, *ast.SelectStmt: // they put their label themselves
 			return l.text(s), true
 		case *ast.SwitchStmt:
-			if l.overInterface(s) {
+			if !l.plainSwitch(s) {
 				return l.text(s), true
 			}
 		}

@@ -56,6 +56,9 @@ func (l *lowering) call(c *ast.CallExpr) (string, bool) {
 			}
 			return head(l.text(c.Fun)) + "(" + s + ")", true
 		}
+		if isBoolean(t) {
+			return l.toBool(l.text(c.Args[0]), l.typeOf(c.Args[0]), t), true
+		}
 		return head(l.text(c.Fun)) + "(" + l.texts(c.Args) + ")", true
 	}
 	if s, ok := l.hostMethod(c); ok {
@@ -104,8 +107,12 @@ func (l *lowering) hostMethod(c *ast.CallExpr) (string, bool) {
 	if _, ok := t.Underlying().(*types.Pointer); !ok {
 		x = "&" + x
 	}
-	if len(c.Args) > 0 {
-		x += ", " + l.texts(c.Args)
+	for _, a := range c.Args {
+		s := l.text(a)
+		if _, ok := ast.Unparen(a).(*ast.FuncLit); ok {
+			s = l.captured(a, s)
+		}
+		x += ", " + s
 	}
 	return host(hostMethods[f.FullName()]) + "(" + x + ")", true
 }

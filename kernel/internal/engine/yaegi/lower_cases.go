@@ -1,21 +1,121 @@
 package yaegi
 
 import (
+	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 )
 
-// Switches over interface values.
+// Switches.
 //
-// yaegi converts the values of the cases to the type of the operand, or the
-// other way round, and panics or compares wrong. The cases become conditions,
-// one for each, as yaegi looks at the first of several only:
+// yaegi converts the values of the cases to the type of an operand that is an
+// interface, or the other way round, and panics or compares wrong. It looks at
+// the first of several conditions only, evaluates those wrong that call or
+// assert, and falls through from them into the wrong clause. In such a switch
+// an if statement finds the clause:
 //
-//	switch err { case nil: f(); case io.EOF, stop: g() }
-//	{ x__1 := err; switch {
-//	  case x__1 == nil: f()
-//	  case host.Equal([]interface{}{x__1, io.EOF}) || host.Equal([]interface{}{x__1, stop}): g() } }
+//	switch f() { case nil: a(); fallthrough; case io.EOF, g(): b(); default: c() }
+//	{ x__1 := f(); k__2 := 0
+//	  if x__1 == nil { k__2 = 1 } else if host.Equal(...) || host.Equal(...) { k__2 = 2 }
+//	  switch k__2 { case 1: a(); fallthrough; case 2: b(); default: c() } }
+
+func (l *lowering) switchStmt(n *ast.SwitchStmt) string {
+	f := &frame{node: n, label: l.label[n]}
+	if l.plainSwitch(n) {
+		return l.within(f, func() string { return l.inner(n) })
+	}
+	var b strings.Builder
+	b.WriteString("{ ")
+	if n.Init != nil {
+		b.WriteString(l.text(n.Init) + "; ")
+	}
+	x, k := "", l.fresh("k")
+	if n.Tag != nil {
+		x = l.fresh("x")
+		b.WriteString(x + " := " + l.text(n.Tag) + "; ")
+	}
+	b.WriteString(k + " := 0; ")
+	var tests, clauses []string
+	for i, s := range n.Body.List {
+		c := s.(*ast.CaseClause)
+		var is []string
+		for _, e := range c.List {
+			is = append(is, l.isCase(n.Tag, x, e))
+		}
+		head := "default: "
+		if c.List != nil {
+			head = fmt.Sprintf("case %d: ", i+1)
+			tests = append(tests, fmt.Sprintf("if %s { %s = %d }", strings.Join(is, " || "), k, i+1))
+		}
+		end := n.Body.Rbrace
+		if i+1 < len(n.Body.List) {
+			end = n.Body.List[i+1].Pos()
+		}
+		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+l.within(f, func() string { return l.cut(c, c.Colon+1, end) }))
+	}
+	b.WriteString(strings.Join(tests, " else ") + "\n")
+	if f.label != "" {
+		b.WriteString(f.label + ": ")
+	}
+	b.WriteString("switch " + k + " {\n" + strings.Join(clauses, "\n") + "\n} }")
+	return b.String()
+}
+
+// isCase is the condition under which the clause of e is chosen.
+func (l *lowering) isCase(tag ast.Expr, x string, e ast.Expr) string {
+	switch {
+	case tag == nil:
+		return "(" + l.text(e) + ")"
+	case l.src.info.Types[e].IsNil():
+		return x + " == nil"
+	case types.IsInterface(l.typeOf(tag)) || types.IsInterface(l.typeOf(e)):
+		return host("Equal") + "([]interface{}{" + x + ", " + l.text(e) + "})"
+	}
+	return x + " == " + l.text(e)
+}
+
+// plainSwitch tells the switches that yaegi runs right.
+func (l *lowering) plainSwitch(n *ast.SwitchStmt) bool {
+	if l.overInterface(n) {
+		return false
+	}
+	for _, s := range n.Body.List {
+		c := s.(*ast.CaseClause)
+		for _, e := range c.List {
+			constant := n.Tag != nil && l.src.info.Types[e].Value != nil
+			if !constant && (len(c.List) > 1 || !l.simpleCondition(e) || fallsThrough(c)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func fallsThrough(c *ast.CaseClause) bool {
+	if len(c.Body) == 0 {
+		return false
+	}
+	b, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt)
+	return ok && b.Tok == token.FALLTHROUGH
+}
+
+// simpleCondition tells expressions without calls and assertions.
+func (l *lowering) simpleCondition(e ast.Expr) bool {
+	simple := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			tv := l.src.info.Types[n.Fun]
+			simple = simple && (tv.IsType() || tv.IsBuiltin())
+		case *ast.TypeAssertExpr, *ast.FuncLit:
+			simple = false
+		}
+		return simple
+	})
+	return simple
+}
 
 // overInterface tells switches in which an interface value is compared.
 func (l *lowering) overInterface(n *ast.SwitchStmt) bool {
@@ -33,43 +133,4 @@ func (l *lowering) overInterface(n *ast.SwitchStmt) bool {
 		}
 	}
 	return false
-}
-
-func (l *lowering) switchStmt(n *ast.SwitchStmt) string {
-	f := &frame{node: n, label: l.label[n]}
-	if !l.overInterface(n) {
-		return l.within(f, func() string { return l.inner(n) })
-	}
-	var b strings.Builder
-	b.WriteString("{ ")
-	if n.Init != nil {
-		b.WriteString(l.text(n.Init) + "; ")
-	}
-	x := l.fresh("x")
-	b.WriteString(x + " := " + l.text(n.Tag) + "\n")
-	if f.label != "" {
-		b.WriteString(f.label + ": ")
-	}
-	b.WriteString("switch {\n")
-	for i, s := range n.Body.List {
-		c := s.(*ast.CaseClause)
-		var conditions []string
-		for _, e := range c.List {
-			if l.src.info.Types[e].IsNil() {
-				conditions = append(conditions, x+" == nil")
-				continue
-			}
-			conditions = append(conditions, host("Equal")+"([]interface{}{"+x+", "+l.text(e)+"})")
-		}
-		head := "default: "
-		if c.List != nil {
-			head = "case " + strings.Join(conditions, " || ") + ": "
-		}
-		end := n.Body.Rbrace
-		if i+1 < len(n.Body.List) {
-			end = n.Body.List[i+1].Pos()
-		}
-		b.WriteString(mark(l.src.off(c.Pos()), 0) + head + l.within(f, func() string { return l.cut(c, c.Colon+1, end) }) + "\n")
-	}
-	return b.String() + "} }"
 }

@@ -3,6 +3,7 @@ package yaegi
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -127,9 +128,47 @@ func (l *lowering) typeAssert(e *ast.TypeAssertExpr) (string, bool) {
 		if l.asserts(from, to) {
 			return l.toType("maybe", from, to) + "(" + x + ")", true
 		}
+		if types.IsInterface(to) && empty(to) {
+			fs, ts := l.typ(from), l.typ(to)
+			return l.helper("holds", fs+", "+ts, func(n string) string {
+				return "func " + n + "(x " + fs + ") (" + ts + ", bool) { return x, x != nil }"
+			}) + "(" + x + ")", true
+		}
 		return l.asserted(x, from, to) + ".(" + l.typ(to) + ")", true
 	}
+	if types.IsInterface(to) && empty(to) {
+		return host("NotNil") + "([]interface{}{" + x + "})", true
+	}
+	if isBoolean(to) {
+		return l.assertedBool(x, from, to), true
+	}
 	return l.assertion(x, from, to), true
+}
+
+func isBoolean(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsBoolean != 0
+}
+
+// assertedBool renders an assertion of a bool, which yaegi takes for true in
+// conditions:
+//
+//	if x.(bool) {}
+//	if asserted__1(x) {}
+func (l *lowering) assertedBool(x string, from, to types.Type) string {
+	fs, ts := l.typ(from), l.typ(to)
+	return l.helper("asserted", fs+", "+ts, func(n string) string {
+		return "func " + n + "(x " + fs + ") " + ts + " { v := " + l.assertion("x", from, to) + "; return v }"
+	}) + "(" + x + ")"
+}
+
+// toBool renders a conversion to a type of bools, which yaegi takes for true in
+// conditions as well.
+func (l *lowering) toBool(x string, from, to types.Type) string {
+	fs, ts := l.typ(types.Default(from)), l.typ(to)
+	return l.helper("bool", fs+", "+ts, func(n string) string {
+		return "func " + n + "(x " + fs + ") " + ts + " { v := " + ts + "(x); return v }"
+	}) + "(" + x + ")"
 }
 
 // asserted renders x, of interface type from, for an assertion. yaegi refuses
@@ -159,6 +198,13 @@ func (l *lowering) compiled(t types.Type) bool {
 //	host.Equal([]interface{}{err, stop})
 
 func (l *lowering) compare(e *ast.BinaryExpr) (string, bool) {
+	if tv := l.src.info.Types[e.Y]; e.Op == token.QUO && tv.Value != nil && constant.Sign(tv.Value) == 0 {
+		// of floats; yaegi's compiler refuses it as it does that of integers
+		ts := l.typ(l.typeOf(e))
+		return l.text(e.X) + " / " + l.helper("zero", ts, func(n string) string {
+			return "func " + n + "() " + ts + " { var x " + ts + "; return x }"
+		}) + "()", true
+	}
 	if e.Op != token.EQL && e.Op != token.NEQ {
 		return "", false
 	}
