@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/branchbook/branchbook/kernel/internal/symbols/extract"
 )
 
 const module = "github.com/branchbook/branchbook"
@@ -195,6 +197,15 @@ func TestDriftIsFound(t *testing.T) {
 func TestStandardLibraryHasNotDrifted(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command: ", err)
+	}
+	std, err := exec.Command("go", "list", "std").Output()
+	if err != nil {
+		t.Skip("go list does not list the standard library: ", err)
+	}
+	for path := range strings.FieldsSeq(string(std)) {
+		if extract.Importable(path) && extract.Excluded[path] == "" && Names()[path] == "" {
+			t.Errorf("%s is not embedded, and nobody says why", path)
+		}
 	}
 	paths := []string{"fmt", "slices", "net/http", "iter", "math/rand/v2", "sync/atomic"}
 	cmd := exec.Command("go", append([]string{"list", "-deps", "-export", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)...)
