@@ -46,7 +46,7 @@ var Magics = []Magic{
 	{"cd", "[DIR]", "change the working directory", InWorker, true, false},
 	{"pwd", "", "print the working directory", InWorker, true, false},
 	{"env", "[NAME[=VALUE]]", "print the environment, or print or set one variable", InWorker, true, false},
-	{"seed", "N", "seed math/rand and math/rand/v2: what their functions return from here on is the same in every run", InWorker, true, false},
+	{"seed", "N", "seed math/rand and math/rand/v2: what their functions return from here on is the same in every run (samplers take Options.Seed)", InWorker, true, false},
 	{"save", "[-f] FILE", "write the cells that ran so far to FILE.go or FILE.ipynb, which branchbook run runs; with -f, replace it", InFront, true, false},
 	{"capture", "[-a] FILE", "write what the cell prints to the file too; with -a, add it", InFront, true, false},
 	{"load", "FILE", "put the text of the file in the place of the cell", InWorker, true, false},
