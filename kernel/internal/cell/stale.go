@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 )
 
 // staleUses reports the uses of names that this cell, or one before it, left
@@ -59,17 +60,34 @@ func (k *check) staleUses(c *Cell) Diagnostics {
 }
 
 // staleHint says how to get what e was once more. Its cell is no help where it
-// declares the type as well: that brings the earlier one back.
+// declares what changed as well: that brings the earlier one back.
 func (k *check) staleHint(e *entry, cause string) string {
-	if _, ok := e.obj.(*types.Var); ok {
-		here := mentions(e.obj.Type(), func(t *types.TypeName) bool {
+	both, again := false, "make"
+	if e.piece != nil {
+		both, again = e.piece.src.declaresName(cause), "declare"
+	} else {
+		both = mentions(e.obj.Type(), func(t *types.TypeName) bool {
 			return t.Name() == cause && k.fset.Position(t.Pos()).Filename == fileName(e.cell)
-		})
-		if here != "" {
-			return fmt.Sprintf("a type with other methods is another type: make %s again; In[%d] would also bring the earlier %s back", e.obj.Name(), e.cell, cause)
-		}
+		}) != ""
+	}
+	if both {
+		return fmt.Sprintf("%s %s again; In[%d] would also bring the earlier %s back", again, e.obj.Name(), e.cell, cause)
 	}
 	return fmt.Sprintf("run In[%d] again", e.cell)
+}
+
+// declaresName reports whether a declaration of the cell, not of a method, has the
+// name.
+func (s *split) declaresName(name string) bool {
+	return slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		switch c.kind {
+		case typeChunk, constChunk, varChunk:
+			return slices.Contains(s.declaredBy(c), name)
+		case funcChunk:
+			return s.name(c.first+1) == name
+		}
+		return false
+	})
 }
 
 // cause returns the name that p refers to and that changed.
