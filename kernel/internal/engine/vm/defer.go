@@ -3,7 +3,6 @@ package vm
 import (
 	"golang.org/x/tools/go/ssa"
 
-	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
 )
 
@@ -17,7 +16,7 @@ type deferred struct {
 // panicking is a panic on its way.
 type panicking struct {
 	value     any
-	frames    []engine.Frame
+	stops     []stop
 	recovered bool
 	during    *panicking // the panic whose deferred call began this one
 }
@@ -113,14 +112,11 @@ func (k *compiler) deferCall(i *ssa.Defer) op {
 func guard(fr *frame, b *body) {
 	ended := false
 	defer func() {
-		if ended {
+		t := fr.t
+		if ended || t.run.stopping.Load() { // halting goes on
 			return
 		}
 		x := recover() // nil while runtime.Goexit ends the goroutine
-		if _, ok := x.(halting); ok {
-			panic(x)
-		}
-		t := fr.t
 		var p *panicking
 		if x != nil {
 			p = t.caught(x)
@@ -165,13 +161,10 @@ func (fr *frame) runDeferred(p *panicking, caught bool) *panicking {
 func (fr *frame) callWhile(d *deferred, p *panicking) (now *panicking) {
 	ended := false
 	defer func() {
-		if ended {
+		if ended || fr.t.run.stopping.Load() {
 			return
 		}
 		x := recover()
-		if _, ok := x.(halting); ok {
-			panic(x)
-		}
 		if x != nil {
 			now = fr.t.caught(x)
 			now.during = p

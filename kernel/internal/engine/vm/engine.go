@@ -150,7 +150,7 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 			x := recover()
 			switch {
 			case x == nil:
-				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: t.frames()})
+				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: places(t.stops())})
 			case x == any(halting{}):
 			default:
 				var u unsupported
@@ -159,7 +159,7 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 				if err, ok := x.(error); ok && errors.As(err, &u) {
 					kind = engine.Unsupported
 				}
-				r.fail(&engine.Failure{Kind: kind, Message: p.message(), Frames: p.frames})
+				r.fail(&engine.Failure{Kind: kind, Message: p.message(), Frames: places(p.stops)})
 			}
 		}()
 		for _, v := range p.zero {

@@ -138,8 +138,16 @@ func eachWord(t reflect.Type, off uintptr, f func(class byte, off, size uintptr)
 func (n *nativeCall) call(fr *frame, f unsafe.Pointer) {
 	if n.fast != nil {
 		n.fast(fr, f, n.args, n.out)
-		return
+	} else {
+		n.slow(fr, f)
 	}
+	// Compiled code may have recovered the panic that ends the cell.
+	if fr.t.run.stopping.Load() {
+		fr.t.halt()
+	}
+}
+
+func (n *nativeCall) slow(fr *frame, f unsafe.Pointer) {
 	args := make([]reflect.Value, len(n.in))
 	for i, t := range n.in {
 		args[i] = reflect.NewAt(t, slot(fr, n.g.args[i])).Elem()

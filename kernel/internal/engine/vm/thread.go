@@ -23,9 +23,13 @@ type thread struct {
 	unwinding *panicking // the panic that left a frame last
 }
 
-// maxDepth bounds the calls in one goroutine: the Go stack that they take is
-// below its limit.
-const maxDepth = 800_000
+// maxStack bounds the Go stack that the calls of one goroutine take, so that
+// the stack's own limit, which ends the process, is not met: kernel processes
+// set 256 MB. It is looked at from time to time.
+const (
+	maxStack   = 224 << 20
+	stackEvery = 1 << 9 // calls; a power of 2
+)
 
 // frame returns a frame for a call of c.
 func (t *thread) frame(c *code) *frame {
@@ -71,7 +75,7 @@ func (t *thread) enterFrame(caller, fr *frame) {
 	if t.run.stopping.Load() {
 		t.halt()
 	}
-	if depth > maxDepth {
+	if depth&(stackEvery-1) == 0 && rtype.StackUsed() > maxStack {
 		t.overflow()
 	}
 }
@@ -83,7 +87,7 @@ type halting struct{}
 func (t *thread) halt() { panic(halting{}) }
 
 func (t *thread) overflow() {
-	t.run.fail(&engine.Failure{Kind: engine.Panic, Message: "stack overflow: a function calls itself without end", Frames: t.frames()})
+	t.run.fail(&engine.Failure{Kind: engine.Panic, Message: "stack overflow: a function calls itself without end", Frames: places(t.stops())})
 	t.run.halt()
 	t.halt()
 }
@@ -127,39 +131,54 @@ func (t *thread) caught(x any) *panicking {
 	if p := t.unwinding; p != nil {
 		t.unwinding = nil
 		if same(p.value, x) {
-			return &panicking{value: x, frames: p.frames, during: p.during}
+			return &panicking{value: x, stops: p.stops, during: p.during}
 		}
 	}
-	return &panicking{value: x, frames: t.frames()}
+	return &panicking{value: x, stops: t.stops()}
 }
 
 // same compares the words of two interface values.
 func same(x, y any) bool { return *(*words)(unsafe.Pointer(&x)) == *(*words)(unsafe.Pointer(&y)) }
 
-// maxFrames bounds the trace of a deep recursion.
-const maxFrames = 200
+// maxTrace bounds the trace of a deep recursion.
+const maxTrace = 400
 
-// frames are the places where the thread is, innermost first.
-func (t *thread) frames() []engine.Frame {
+// stop is where a call is.
+type stop struct {
+	code     *code
+	at       int32
+	deferred bool
+}
+
+// stops are where the thread's calls are, innermost first.
+func (t *thread) stops() []stop {
+	var r []stop
+	for fr := t.top; fr != nil && len(r) < maxTrace; fr = fr.caller {
+		r = append(r, stop{fr.code, fr.at, fr.deferred})
+	}
+	return r
+}
+
+// places are stops in cells and modules, as a traceback shows them.
+func places(stops []stop) []engine.Frame {
 	var r []engine.Frame
-	skip := false
-	for fr := t.top; fr != nil && len(r) < maxFrames; fr = fr.caller {
-		ending := skip // it only runs its deferred calls
-		skip = fr.deferred
-		name := fr.code.name
-		if skip && name == "" && fr.caller != nil { // a literal: the place is where it stands
-			name = fr.caller.code.name
-		}
-		if ending || int(fr.at) >= len(fr.code.spots) || fr.code.through {
+	for i, s := range stops {
+		// A frame that runs its deferred calls is at its end.
+		if i > 0 && stops[i-1].deferred || int(s.at) >= len(s.code.spots) || s.code.through {
 			continue
 		}
-		if f, ok := fr.code.place(fr.code.spots[fr.at].pos); ok {
-			f.Func = name
-			if n := len(r); n > 0 && r[n-1].Cell == f.Cell && r[n-1].File == f.File && r[n-1].Line == f.Line && r[n-1].Func == f.Func {
-				continue // the calls of a recursion
-			}
-			r = append(r, f)
+		f, ok := s.code.place(s.code.spots[s.at].pos)
+		if !ok {
+			continue
 		}
+		f.Func = s.code.name
+		if s.deferred && f.Func == "" && i+1 < len(stops) { // a literal: the place is where it stands
+			f.Func = stops[i+1].code.name
+		}
+		if n := len(r); n > 0 && r[n-1].Cell == f.Cell && r[n-1].File == f.File && r[n-1].Line == f.Line && r[n-1].Func == f.Func {
+			continue // the calls of a recursion
+		}
+		r = append(r, f)
 	}
 	return r
 }
@@ -229,7 +248,7 @@ func awaited() bool {
 // failure of the cell that runs.
 func (e *Engine) panicked(t *thread, x any) {
 	p := t.caught(x)
-	e.goroutinePanicked(&engine.Failure{Kind: engine.Panic, Message: p.message() + " [in a goroutine]", Frames: p.frames})
+	e.goroutinePanicked(&engine.Failure{Kind: engine.Panic, Message: p.message() + " [in a goroutine]", Frames: places(p.stops)})
 }
 
 // start runs a frame in a goroutine that is not the cell's first.

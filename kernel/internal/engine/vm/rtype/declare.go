@@ -161,8 +161,7 @@ func stub(closure unsafe.Pointer) (int32, error) {
 
 // code is the address of piece i.
 func code(i int) unsafe.Pointer {
-	at := stubs + uintptr(i)*stubSize
-	return *(*unsafe.Pointer)(unsafe.Pointer(&at))
+	return pointer(stubs + uintptr(i)*stubSize)
 }
 
 func offset(p *byte) int32 { return addReflectOff(unsafe.Pointer(p)) }

@@ -116,6 +116,17 @@ type Slice struct {
 	Cap  int
 }
 
+// StackUsed returns how many bytes of its stack the goroutine uses.
+func StackUsed() int {
+	var here byte
+	// A goroutine begins with the bounds of its stack.
+	high := (*[2]uintptr)(pointer(Goroutine()))[1]
+	return int(high - uintptr(unsafe.Pointer(&here)))
+}
+
+// pointer is a pointer to what the garbage collector does not own.
+func pointer(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
+
 // stubs is the address of the first piece of code of stubs_amd64.s, enter that
 // of the code of Func.
 var stubs, enter uintptr
