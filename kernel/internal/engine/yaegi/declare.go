@@ -191,8 +191,11 @@ func (l *lowering) declaration(d *decl) {
 		return
 	case d.spec != nil:
 		l.begin(d.spec)
-		if endless(d.obj.Type()) {
-			l.fail(d.spec, "type %s is made of nothing but itself", d.base)
+		if n, ok := d.obj.Type().(*types.Named); ok && endless(n, n.Underlying()) {
+			if array(n) { // yaegi would follow it for ever
+				l.fail(d.spec, "type %s is made of nothing but itself", d.base)
+			}
+			l.unsure(d.spec, "type %s is made of itself, with no struct or interface between; let it be a struct that has that as a field", d.base)
 		}
 		add("type "+ref+" "+l.definition(d.spec, ref)+l.marking(d.obj.Type(), ref), d.spec.Pos(), "")
 		d.pieces[0].holds = l.holds(l.typeOf(d.spec.Type))
@@ -230,8 +233,51 @@ func (l *lowering) declaration(d *decl) {
 	d.key = b.String()
 }
 
-// endless tells types like type T *[2]T, which yaegi would follow for ever.
-func endless(t types.Type) bool {
+// endless tells types like type T []T and type F func() F: t is part of n and
+// leads back to it through no struct and no interface.
+func endless(n *types.Named, t types.Type) bool {
+	seen := map[types.Type]bool{}
+	var follow func(t types.Type) bool
+	follow = func(t types.Type) bool {
+		if m, ok := types.Unalias(t).(*types.Named); ok {
+			if m == n {
+				return true
+			}
+			if seen[m] || m.TypeArgs().Len() > 0 {
+				return false
+			}
+			seen[m] = true
+		}
+		switch u := t.Underlying().(type) {
+		case *types.Pointer:
+			return follow(u.Elem())
+		case *types.Slice:
+			return follow(u.Elem())
+		case *types.Array:
+			return follow(u.Elem())
+		case *types.Chan:
+			return follow(u.Elem())
+		case *types.Map:
+			return follow(u.Key()) || follow(u.Elem())
+		case *types.Signature:
+			for v := range u.Params().Variables() {
+				if follow(v.Type()) {
+					return true
+				}
+			}
+			for v := range u.Results().Variables() {
+				if follow(v.Type()) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return follow(t)
+}
+
+// array tells types of pointers and arrays only.
+func array(t types.Type) bool {
 	array := false
 	for range 20 {
 		switch u := t.Underlying().(type) {

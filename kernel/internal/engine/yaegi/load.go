@@ -113,6 +113,9 @@ var packaged = regexp.MustCompile(`([\pL_][\pL\pN_]*)` + typePackage + `(\w+?)__
 // explain turns an error of yaegi's compiler into one about the cell.
 func (p *program) explain(err error, file string) error {
 	msg := err.Error()
+	if p.doubt != nil {
+		return p.doubt
+	}
 	u := &unsupported{msg: cleanNames(msg)}
 	if rest, ok := strings.CutPrefix(msg, file+":"); ok {
 		var line, col int

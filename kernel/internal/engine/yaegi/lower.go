@@ -51,6 +51,7 @@ type lowering struct {
 	known   map[string]types.Type // that the host is told of, by name
 	queue   []*instance
 	err     error
+	doubt   *unsupported // why the interpreter may fail
 }
 
 // piece is one declaration of the lowered text.
@@ -101,6 +102,13 @@ func (l *lowering) fail(n ast.Node, format string, args ...any) {
 		e.pos = l.src.fset.Position(n.Pos())
 	}
 	l.err = e
+}
+
+// unsure notes the first construct of which yaegi does not compile every use.
+func (l *lowering) unsure(n ast.Node, format string, args ...any) {
+	if l.doubt == nil {
+		l.doubt = &unsupported{pos: l.src.fset.Position(n.Pos()), msg: fmt.Sprintf(format, args...)}
+	}
 }
 
 func (l *lowering) push(f *frame) { l.stack = append(l.stack, f) }

@@ -68,10 +68,15 @@ func (l *lowering) zero(e *ast.StarExpr) (string, bool) {
 	if !types.IsInterface(t) || l.compiled(t) || !l.src.info.Types[c.Args[0]].IsType() {
 		return "", false
 	}
+	return l.zeroOf(t) + "()", true
+}
+
+// zeroOf is a function that returns the zero value of a type.
+func (l *lowering) zeroOf(t types.Type) string {
 	ts := l.typ(t)
 	return l.helper("zero", ts, func(n string) string {
 		return "func " + n + "() " + ts + " { var x " + ts + "; return x }"
-	}) + "()", true
+	})
 }
 
 func (l *lowering) clear(c *ast.CallExpr) string {

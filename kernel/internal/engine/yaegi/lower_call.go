@@ -127,7 +127,13 @@ func deref(t types.Type) types.Type {
 // arguments renders the arguments of a call where yaegi passes them wrong.
 func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 	sig, ok := l.typeOf(c.Fun).Underlying().(*types.Signature)
-	if !ok || len(c.Args) == 0 {
+	if !ok {
+		return "", false
+	}
+	if n := sig.Params().Len(); sig.Variadic() && len(c.Args) == n-1 && l.foreignFunc(c.Fun) == nil {
+		return l.withoutLast(c, sig)
+	}
+	if len(c.Args) == 0 {
 		return "", false
 	}
 	foreign := l.foreign(c.Fun)
@@ -139,7 +145,9 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 			as = append(as, s)
 			continue
 		}
-		if foreign && empty(l.subst(to)) {
+		if !foreign && l.src.info.Types[a].IsNil() && sig.Variadic() && i >= sig.Params().Len()-1 && !c.Ellipsis.IsValid() {
+			s, changed = l.zeroOf(l.subst(to))+"()", true // yaegi has no type for it
+		} else if foreign && empty(l.subst(to)) {
 			if w, ok := l.wrapped(c.Fun, i, a, s, to); ok {
 				s = w
 			}
@@ -159,6 +167,26 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 		dots = "..."
 	}
 	return l.text(c.Fun) + "(" + strings.Join(as, ", ") + dots + ")", true
+}
+
+// withoutLast renders a call with no argument for the variadic parameter, which
+// is nil then; yaegi makes an empty slice:
+//
+//	f(1)
+//	f(1, ([]int)(nil)...)
+func (l *lowering) withoutLast(c *ast.CallExpr, sig *types.Signature) (string, bool) {
+	if len(c.Args) == 1 {
+		if _, tuple := l.typeOf(c.Args[0]).(*types.Tuple); tuple {
+			return "", false
+		}
+	}
+	var as []string
+	for i, a := range c.Args {
+		as = append(as, l.converted(a, l.text(a), l.subst(sig.Params().At(i).Type())))
+	}
+	last := sig.Params().At(len(c.Args)).Type()
+	as = append(as, "("+l.typ(last)+")(nil)...")
+	return l.text(c.Fun) + "(" + strings.Join(as, ", ") + ")", true
 }
 
 // empty tells the type any.

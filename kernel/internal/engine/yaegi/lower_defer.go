@@ -40,7 +40,7 @@ func (l *lowering) goStmt(g *ast.GoStmt) string {
 // thunk renders a call as a func() that makes it with the values of now.
 func (l *lowering) thunk(c *ast.CallExpr) string {
 	info := l.src.info
-	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok && len(c.Args) == 0 && l.typeOf(lit).(*types.Signature).Results().Len() == 0 {
+	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok && l.typeOf(lit).(*types.Signature).Params().Len() == 0 && l.typeOf(lit).(*types.Signature).Results().Len() == 0 {
 		return l.captured(lit, l.text(lit))
 	}
 	var ps, vs, as []string
@@ -103,6 +103,9 @@ func (l *lowering) thunk(c *ast.CallExpr) string {
 	}
 	dots := ""
 	if c.Ellipsis.IsValid() {
+		dots = "..."
+	} else if sig != nil && sig.Variadic() && len(c.Args) == sig.Params().Len()-1 && l.foreignFunc(c.Fun) == nil {
+		as = append(as, "("+l.typ(sig.Params().At(len(c.Args)).Type())+")(nil)")
 		dots = "..."
 	}
 	call := fun + "(" + strings.Join(as, ", ") + dots + ")"

@@ -41,6 +41,8 @@ import (
 //	return as__3(p)
 //
 //	func as__3(x *E) error { if x == nil { return to__4(x) }; var y error = x; return y }
+//
+// as is a value with the methods of an embedded compiled struct.
 
 // converted renders an operand, which is s already, that becomes a value of
 // type to.
@@ -123,21 +125,45 @@ func (l *lowering) asInterface(s string, from, to types.Type) string {
 			case set.Len() == 0:
 				return head + "return " + host("Any") + "(x) }"
 			default:
-				m := set.At(0)
-				for s := range set.Methods() {
-					if s.Obj().Exported() {
-						m = s
+				for m := range set.Methods() {
+					if f := m.Obj().(*types.Func); l.callable(f) && !l.foreignMethod(f) {
+						through = "interface{ " + f.Name() + l.signature(m.Type().(*types.Signature)) + " }"
+						break
 					}
 				}
-				if l.callable(m.Obj().(*types.Func)) {
-					through = "interface{ " + m.Obj().Name() + l.signature(m.Type().(*types.Signature)) + " }"
-				}
 			}
+		} else if l.borrows(from, to) {
+			return head + "return " + l.toInterface("to", from, to) + "(x) }"
 		} else if _, ok := from.Underlying().(*types.Pointer); ok && i.NumMethods() > 0 && l.compiled(to) {
 			head += "if x == nil { return " + l.toInterface("to", from, to) + "(x) }; "
 		}
 		return head + "var y " + through + " = x; return y }"
 	}) + "(" + s + ")"
+}
+
+// borrows tells types that have methods of compiled interface to from an
+// embedded field of a compiled type, where yaegi does not find them.
+func (l *lowering) borrows(from, to types.Type) bool {
+	if !l.compiled(to) || !l.interpreted(from) {
+		return false
+	}
+	set := types.NewMethodSet(from)
+	for m := range to.Underlying().(*types.Interface).Methods() {
+		s := set.Lookup(m.Pkg(), m.Name())
+		if s == nil || len(s.Index()) < 2 {
+			continue
+		}
+		if l.foreignMethod(s.Obj().(*types.Func)) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignMethod tells methods of compiled types that are no interfaces.
+func (l *lowering) foreignMethod(f *types.Func) bool {
+	n, ok := types.Unalias(deref(f.Signature().Recv().Type())).(*types.Named)
+	return ok && !l.ours(n.Origin().Obj()) && !types.IsInterface(n)
 }
 
 // operation tells operators' results that are no constants.

@@ -24,6 +24,7 @@ type program struct {
 	draft        *draft            // to commit when text compiled
 	live         map[string]*name
 	types        map[string]types.Type // that text names
+	doubt        *unsupported          // why the interpreter may not compile text
 	moved        []func()              // to do on commit: positions of what did not change
 }
 
@@ -86,7 +87,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 			}
 		}
 	}
-	p := &program{draft: l.draft, live: map[string]*name{}}
+	p := &program{doubt: l.doubt, draft: l.draft, live: map[string]*name{}}
 	var pieces []*piece
 	for _, d := range decls {
 		pieces = append(pieces, p.declares(l, d)...)
