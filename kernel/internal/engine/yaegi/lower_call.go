@@ -146,7 +146,7 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 			continue
 		}
 		if !foreign && l.src.info.Types[a].IsNil() && sig.Variadic() && i >= sig.Params().Len()-1 && !c.Ellipsis.IsValid() {
-			s, changed = l.zeroOf(l.subst(to))+"()", true // yaegi has no type for it
+			s = l.zeroOf(l.subst(to)) + "()" // yaegi has no type for it
 		} else if foreign && empty(l.subst(to)) {
 			if w, ok := l.wrapped(c.Fun, i, a, s, to); ok {
 				s = w
