@@ -1,7 +1,10 @@
 package kernel_test
 
 import (
+	"bytes"
 	"encoding/base64"
+	"image/color"
+	"image/png"
 	"strings"
 	"testing"
 
@@ -86,6 +89,29 @@ Display(display.Auto(size(5)))`, "text/html <p>a", "text/latex $b$", "text/markd
 		r.ReplyOK(6 + i)
 		r.Idle()
 	}
+}
+
+func TestAPictureOfACellsOwnType(t *testing.T) {
+	k := start(t)
+	r := k.Execute(`type grid struct{ n int }
+func (g grid) ColorModel() color.Model { return color.RGBAModel }
+func (g grid) Bounds() image.Rectangle { return image.Rect(0, 0, g.n, g.n) }
+func (g *grid) At(x, y int) color.Color { return color.RGBA{uint8(x), uint8(y), 7, 255} }
+&grid{16}`)
+	r.Busy()
+	r.Input(1)
+	b := r.Result("&grid{n: 16}")
+	data, err := base64.StdEncoding.DecodeString(b.Data["image/png"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil || img.Bounds().Dx() != 16 || img.At(3, 5) != (color.RGBA{3, 5, 7, 255}) {
+		t.Errorf("%v, %v", img, err)
+	}
+	r.ReplyOK(1)
+	r.Idle()
+	shows(t, k, 2, "nb.Display(&grid{2})\nvar v any = &grid{3}\nDisplay(v)\nnb.Display(grid{4})", "image/png \x89PNG", "image/png \x89PNG", "text/plain grid{n: 4}")
 }
 
 // TestGonbui runs what notebooks of GoNB's do with its package gonbui.

@@ -110,7 +110,7 @@ func bundleOf(v engine.Value) map[string]any {
 		}
 		return encode(b)
 	}
-	if data, text := picture(v.Any); data != nil {
+	if data, text := picture(v); data != nil {
 		return map[string]any{"text/plain": text, "image/png": data}
 	}
 	return encode(map[string]any{"text/plain": plain(v)})

@@ -216,12 +216,12 @@ type wild struct{}
 func (wild) HTML() string { panic("wild") }
 
 func TestMethodsOfRenderers(t *testing.T) {
-	method := func(call func() any, result reflect.Type) func(string) (func() any, reflect.Type) {
-		return func(name string) (func() any, reflect.Type) {
+	method := func(f any) func(string) reflect.Value {
+		return func(name string) reflect.Value {
 			if name != "Markdown" {
-				return nil, nil
+				return reflect.Value{}
 			}
-			return call, result
+			return reflect.ValueOf(f)
 		}
 	}
 	for _, test := range []struct {
@@ -236,8 +236,8 @@ func TestMethodsOfRenderers(t *testing.T) {
 		{"methods of another shape", odd{}, "map[text/plain:display.odd{}]"},
 		{"one that panics", wild{}, "map[text/plain:display.wild{}]"},
 		{"a nil pointer", (*page)(nil), "map[text/plain:nil]"},
-		{"an interpreted method", engine.Value{Any: 1, Method: method(func() any { return "# x" }, reflect.TypeFor[string]())}, "map[text/markdown:# x text/plain:1]"},
-		{"an interpreted method of another type", engine.Value{Any: 1, Method: method(func() any { return 2 }, reflect.TypeFor[int]())}, "map[text/plain:1]"},
+		{"an interpreted method", engine.Value{Any: 1, Method: method(func() string { return "# x" })}, "map[text/markdown:# x text/plain:1]"},
+		{"an interpreted method of another type", engine.Value{Any: 1, Method: method(func() int { return 2 })}, "map[text/plain:1]"},
 	} {
 		if got := fmt.Sprint(Of(test.v)); strings.ReplaceAll(got, `"`, "") != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)

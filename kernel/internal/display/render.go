@@ -65,18 +65,20 @@ func rendered(v engine.Value) map[string]any {
 
 // niladic finds a method without parameters and with one result.
 func niladic(v engine.Value, name string) (call func() any, result reflect.Type) {
-	if v.Method != nil {
-		if call, result = v.Method(name); call != nil {
-			return call, result
-		}
-	}
-	r := reflect.ValueOf(v.Any)
-	if !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil() {
-		return nil, nil
-	}
-	m := r.MethodByName(name)
+	m := method(v, name)
 	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 {
 		return nil, nil
 	}
 	return func() any { return m.Call(nil)[0].Interface() }, m.Type().Out(0)
+}
+
+// method finds a method, whoever runs it.
+func method(v engine.Value, name string) (m reflect.Value) {
+	if v.Method != nil {
+		m = v.Method(name)
+	}
+	if r := reflect.ValueOf(v.Any); !m.IsValid() && r.IsValid() && !(r.Kind() == reflect.Pointer && r.IsNil()) {
+		m = r.MethodByName(name)
+	}
+	return m
 }

@@ -38,10 +38,11 @@ type Value struct {
 	String     func() string
 	Error      func() string
 
-	// Method finds a method without parameters and with one result that the
-	// value has by its static or dynamic type, where that type is the
-	// notebook's own: call is nil where there is none. Method may be nil.
-	Method func(name string) (call func() any, result reflect.Type)
+	// Method finds a method that the value has by its static or dynamic type,
+	// where that type is the notebook's own and compiled code does not see its
+	// methods, as a function bound to the value. It is invalid where there is
+	// none. Method may be nil.
+	Method func(name string) reflect.Value
 
 	// Reveal returns what an interface value found inside Any is, where the
 	// engine has a representation of its own for it; ok is false where x is

@@ -39,14 +39,28 @@ func (m *methods) bound(typ, name string, x any) (call func() any) {
 	return func() any { return bare(f.Call([]reflect.Value{reflect.ValueOf(x)})[0].Interface()) }
 }
 
-// niladic is method name of type typ for receiver x if it takes nothing and has
-// one result.
-func (m *methods) niladic(typ, name string, x any) (call func() any, result reflect.Type) {
+// value is method name of type typ as a function bound to receiver x; it is
+// invalid where there is none.
+func (m *methods) value(typ, name string, x any) reflect.Value {
 	f := m.function(typ, name, x)
-	if !f.IsValid() || f.Type().NumIn() != 1 || f.Type().NumOut() != 1 {
-		return nil, nil
+	if !f.IsValid() {
+		return f
 	}
-	return func() any { return bare(f.Call([]reflect.Value{reflect.ValueOf(x)})[0].Interface()) }, f.Type().Out(0)
+	t := f.Type()
+	var in, out []reflect.Type
+	for i := 1; i < t.NumIn(); i++ {
+		in = append(in, t.In(i))
+	}
+	for o := range t.Outs() {
+		out = append(out, o)
+	}
+	return reflect.MakeFunc(reflect.FuncOf(in, out, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
+		args = append([]reflect.Value{reflect.ValueOf(x)}, args...)
+		if t.IsVariadic() {
+			return f.CallSlice(args)
+		}
+		return f.Call(args)
+	})
 }
 
 // function is the method as a function of its receiver; it is invalid where
@@ -76,7 +90,7 @@ func (e *Engine) reveal(x any) (engine.Value, bool) {
 		return engine.Value{}, false
 	}
 	v := engine.Value{Any: bare(x), Type: sourceName(typ), Reveal: e.reveal}
-	v.Method = func(name string) (func() any, reflect.Type) { return e.methods.niladic(typ, name, v.Any) }
+	v.Method = func(name string) reflect.Value { return e.methods.value(typ, name, v.Any) }
 	if f := e.methods.bound(typ, "MIMEBundle", v.Any); f != nil {
 		v.MIMEBundle = func() map[string]any { b, _ := f().(map[string]any); return b }
 	}
