@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -301,6 +302,13 @@ func panicMessage(x any) string {
 		return x.String()
 	case string:
 		return x
+	}
+	switch v := reflect.ValueOf(x); {
+	case !v.IsValid() || v.Type().Name() == v.Kind().String():
+	case v.Kind() == reflect.String:
+		return fmt.Sprintf(`%T("%s")`, x, x)
+	case v.Kind() < reflect.Array:
+		return fmt.Sprintf("%T(%v)", x, x)
 	}
 	return fmt.Sprint(x)
 }
