@@ -49,6 +49,7 @@ func TestScriptsAgreeWithCompiledGo(t *testing.T) {
 
 var (
 	failureLine = regexp.MustCompile(`^! panic (.*?)( \[in a goroutine\])?((?: @ In\[\d+\]:\d+(?: \S+)?)*)$`)
+	ownPackage  = regexp.MustCompile(`\bp\d+\.`)
 	failureAt   = regexp.MustCompile(`In\[\d+\]:\d+`)
 )
 
@@ -74,7 +75,7 @@ func TestPanicsAgreeWithCompiledGo(t *testing.T) {
 		}
 		head, trace, _ := strings.Cut(stderr, "\n\n")
 		head, _, _ = strings.Cut(head, "\n[signal ")
-		head = strings.TrimPrefix(head, "panic: ")
+		head = ownPackage.ReplaceAllString(strings.TrimPrefix(head, "panic: "), "main.")
 		if m[2] != "" {
 			head = strings.TrimSuffix(head, " [recovered, repanicked]") // by WaitGroup.Go
 		}

@@ -22,7 +22,12 @@ func (e *Engine) raise(holds []any, message func() string) any {
 	x := holds[0]
 	if k, ok := e.key(holds).(keyed); ok && message == nil {
 		if reflect.ValueOf(k.IValue).Kind() <= reflect.String {
-			message = func() string { return fmt.Sprintf("%s(%v)", e.goName(x), k.IValue) }
+			message = func() string {
+				if v := reflect.ValueOf(k.IValue); v.Kind() == reflect.String {
+					return fmt.Sprintf(`%s("%s")`, e.goName(x), v)
+				}
+				return fmt.Sprintf("%s(%v)", e.goName(x), k.IValue)
+			}
 		}
 	} else if message == nil {
 		return bare(x)
