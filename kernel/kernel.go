@@ -54,6 +54,11 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 		return fmt.Errorf("kernel: serve: %w", err)
 	}
 	defer hub.Close()
+	engine, _, err := ChooseEngine(opts.Engine)
+	if err != nil {
+		close(k.ready) // with no session: messages are dropped
+		return fmt.Errorf("kernel: serve: %w", err)
+	}
 	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Engine: opts.Engine, Log: opts.Log})
 	if err != nil {
 		close(k.ready) // with no session: messages are dropped
@@ -65,7 +70,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 				hub.Send(ch, frames)
 			}
 		},
-		Info: kernelInfo(opts.Version),
+		Info: kernelInfo(opts.Version, engine),
 		Log:  opts.Log,
 	})
 	close(k.ready)
@@ -162,7 +167,7 @@ func watchParent(ctx context.Context, cancel context.CancelCauseFunc) {
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // kernelInfo claims what works and no more.
-func kernelInfo(version string) wire.KernelInfoReply {
+func kernelInfo(version, engine string) wire.KernelInfoReply {
 	if version == "" {
 		version = "devel"
 	}
@@ -176,7 +181,7 @@ func kernelInfo(version string) wire.KernelInfoReply {
 			PygmentsLexer: "go", CodeMirrorMode: "go", NBConvertExporter: "script",
 		},
 		Banner: "Branchbook " + version + ": Go " + goVersion + " with a language-model laboratory.\n" +
-			"llm, samplers, plot, nb and the standard library need no import.",
+			"llm, samplers, plot, nb and the standard library need no import. Cells run on " + engine + ".",
 		HelpLinks: []wire.HelpLink{
 			{Text: "Branchbook", URL: "https://github.com/branchbook/branchbook"},
 			{Text: "Go standard library", URL: "https://pkg.go.dev/std"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/branchbook/branchbook/kernel"
@@ -16,9 +17,9 @@ func TestMain(m *testing.M) {
 	var err error
 	switch {
 	case len(os.Args) == 3 && os.Args[1] == "kernel":
-		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{Version: "test"})
-	case len(os.Args) == 2 && os.Args[1] == "worker":
-		err = kernel.ServeWorker(engineName())
+		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{Version: "test", Engine: engineName()})
+	case len(os.Args) == 3 && os.Args[1] == "worker":
+		err = kernel.ServeWorker(strings.TrimPrefix(os.Args[2], "--engine="))
 	default:
 		os.Exit(m.Run())
 	}

@@ -163,7 +163,7 @@ func runListed(t *testing.T, folder, web string, listed listed) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := kernel.NewRunner(kernel.RunnerOptions{Dir: t.TempDir(), Env: append(os.Environ(), "TEST_DIR="+t.TempDir()+"/")})
+	r, err := kernel.NewRunner(kernel.RunnerOptions{Engine: engineName(), Dir: t.TempDir(), Env: append(os.Environ(), "TEST_DIR="+t.TempDir()+"/")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 func newRunner(t *testing.T) *kernel.Runner {
 	t.Helper()
-	r, err := kernel.NewRunner(kernel.RunnerOptions{})
+	r, err := kernel.NewRunner(kernel.RunnerOptions{Engine: engineName()})
 	if err != nil {
 		t.Fatal(err)
 	}

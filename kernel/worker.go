@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -28,25 +29,61 @@ func ServeWorker(engine string) error {
 	return worker.Serve(open)
 }
 
+// engineKind is a kind of engine.
+type engineKind struct {
+	name string
+	here bool // it runs on this processor
+	open func() (engine.Engine, error)
+}
+
+// engines are what cells can run on, the default first.
+var engines = []engineKind{
+	{"yaegi", true, func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }},
+	{"vm", vm.Supported, func() (engine.Engine, error) { return vm.New(vm.Options{Importer: exports.Importer()}) }},
+}
+
 // Engines names what cells can run on, the default first.
-func Engines() []string { return []string{"yaegi", "vm"} }
+func Engines() (names []string) {
+	for _, e := range engines {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// ChooseEngine returns the one of [Engines] that cells run on where name is
+// asked for; an empty name means the first. If that does not run on this
+// processor it is another one, and why says so.
+func ChooseEngine(name string) (engine, why string, err error) {
+	if name == "" {
+		name = engines[0].name
+	}
+	for _, e := range engines {
+		if e.name != name {
+			continue
+		}
+		if e.here {
+			return name, "", nil
+		}
+		for _, other := range engines {
+			if other.here {
+				return other.name, fmt.Sprintf("the engine %s does not run on %s: cells run on %s", name, runtime.GOARCH, other.name), nil
+			}
+		}
+	}
+	return "", "", fmt.Errorf("kernel: choose the engine: none is called %q; there are %s", name, strings.Join(Engines(), " and "))
+}
 
 // engineNamed returns what opens an engine and its scope.
 func engineNamed(name string) (func() (worker.Cells, error), error) {
-	switch name {
-	case "", "yaegi":
-		return opener(func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }), nil
-	case "vm":
-		return opener(func() (engine.Engine, error) { return vm.New(vm.Options{Importer: exports.Importer()}) }), nil
+	name, _, err := ChooseEngine(name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("kernel: open the engine: no engine is called %q; there are %s", name, strings.Join(Engines(), " and "))
+	i := slices.IndexFunc(engines, func(e engineKind) bool { return e.name == name })
+	return func() (worker.Cells, error) { return openEngine(engines[i].open) }, nil
 }
 
-// opener opens an engine and has it run the prelude.
-func opener(open func() (engine.Engine, error)) func() (worker.Cells, error) {
-	return func() (worker.Cells, error) { return openEngine(open) }
-}
-
+// openEngine opens an engine and has it run the prelude.
 func openEngine(open func() (engine.Engine, error)) (worker.Cells, error) {
 	set := modules.NewSet(true)
 	scope, c, err := newScope(set)
@@ -73,11 +110,12 @@ func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
 			return nil, err
 		}
 	}
-	if opts.Engine != "" {
-		if _, err := engineNamed(opts.Engine); err != nil {
-			return nil, err
-		}
-		command = append(slices.Clip(command), "--engine="+opts.Engine)
+	engine, why, err := ChooseEngine(opts.Engine)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" && opts.Log != nil {
+		opts.Log.Warn("kernel: " + why)
 	}
 	set := modules.NewSet(false)
 	return session.Open(session.Options{
@@ -89,6 +127,6 @@ func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
 			scope.Commit(c)
 			return scope, nil
 		},
-		Command: command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: set,
+		Command: command, Engine: engine, ChooseEngine: ChooseEngine, Engines: Engines(), Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: set,
 	})
 }

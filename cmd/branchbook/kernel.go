@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,13 @@ func workerCommand() *cobra.Command {
 	return cmd
 }
 
+// engineVariable names the engine where no flag does.
+const engineVariable = "BRANCHBOOK_ENGINE"
+
 // engineFlag is the flag of every command that runs cells.
 func engineFlag(cmd *cobra.Command, engine *string) {
-	cmd.Flags().StringVar(engine, "engine", "", "run cells on this engine: `"+strings.Join(kernel.Engines(), "|")+"`")
+	all := kernel.Engines()
+	cmd.Flags().StringVar(engine, "engine", os.Getenv(engineVariable),
+		"run cells on this engine: `"+strings.Join(all, "|")+"`; without it, on that of $"+engineVariable+", or "+all[0])
+	cmd.Flags().Lookup("engine").DefValue = "" // which is said above
 }

@@ -28,6 +28,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("BRANCHBOOK_MODELS", env.WorkDir+"/models")
 			env.Setenv("HOME", env.WorkDir+"/home")
+			env.Setenv(engineVariable, os.Getenv(engineVariable))
 			return os.Mkdir(env.WorkDir+"/home", 0o755)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

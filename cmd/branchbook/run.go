@@ -41,6 +41,9 @@ Ctrl-C interrupts the cell that runs and keeps what there is.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := interruptible(cmd)
 			defer cancel()
+			if _, why, _ := kernel.ChooseEngine(job.engine); why != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), "branchbook:", why)
+			}
 			switch ext := filepath.Ext(args[0]); {
 			case ext == ".ipynb":
 				job.path, job.log = args[0], cmd.ErrOrStderr()
@@ -168,7 +171,8 @@ func (j notebookJob) run(ctx context.Context) error {
 	if err := out.commit(data); err != nil {
 		return err
 	}
-	fmt.Fprintf(j.log, "Wrote %s: %d cells in %s\n", j.output, ran, seconds(time.Since(start)))
+	engine, _, _ := kernel.ChooseEngine(j.engine)
+	fmt.Fprintf(j.log, "Wrote %s: %d cells in %s on %s\n", j.output, ran, seconds(time.Since(start)), engine)
 	return failure
 }
 

@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/branchbook/branchbook/kernel"
 	"github.com/branchbook/branchbook/lib/llm"
 )
 
@@ -19,6 +22,7 @@ type release struct {
 	Go       string         `json:"go"`
 	Platform string         `json:"platform"`
 	Engine   llm.EngineInfo `json:"engine"`
+	Cells    []string       `json:"cells"` // the engines that run cells, the one that runs them here first
 }
 
 func versionCommand() *cobra.Command {
@@ -29,11 +33,16 @@ func versionCommand() *cobra.Command {
 		Long: `Prints the version, the Go and the llama.cpp in the program, and for which
 processor llama.cpp was compiled: "native" for the one it was built on, with the
 instruction sets that it uses, or "baseline" for every processor of the kind,
-which is about ten times slower.`,
+which is about ten times slower. "cells" are the engines that
+run Go.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			cells, err := cellEngines()
+			if err != nil {
+				return err
+			}
 			r := release{Version: version(), Revision: revision(), Go: runtime.Version(),
-				Platform: runtime.GOOS + "/" + runtime.GOARCH, Engine: llm.Engine()}
+				Platform: runtime.GOOS + "/" + runtime.GOARCH, Engine: llm.Engine(), Cells: cells}
 			w := cmd.OutOrStdout()
 			if asJSON {
 				e := json.NewEncoder(w)
@@ -46,11 +55,23 @@ which is about ten times slower.`,
 			fmt.Fprintf(w, "build       %s\n", r.Engine.Build)
 			fmt.Fprintf(w, "cpu         %s\n", r.Engine.CPU)
 			fmt.Fprintf(w, "threads     %d\n", r.Engine.Threads)
+			fmt.Fprintf(w, "cells       %s; or %s, with --engine\n", r.Cells[0], strings.Join(r.Cells[1:], ", "))
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
 	return cmd
+}
+
+// cellEngines are the engines that run cells, first the one that does so where
+// no flag names another.
+func cellEngines() ([]string, error) {
+	first, _, err := kernel.ChooseEngine(os.Getenv(engineVariable))
+	if err != nil {
+		return nil, err
+	}
+	others := slices.DeleteFunc(kernel.Engines(), func(name string) bool { return name == first })
+	return append([]string{first}, others...), nil
 }
 
 // version is the version of the module: a tag, or "devel" when it was built

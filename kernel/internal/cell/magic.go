@@ -37,6 +37,7 @@ var Magics = []Magic{
 	{"ls", "", "list the names that cells declared", InFront, true, false},
 	{"rm", "NAME...", "forget names", InFront, true, false},
 	{"reset", "", "forget all names; the next cell runs in a new process", InFront, true, false},
+	{"engine", "[NAME]", "say which engine runs the cells, or go on with another one, in a new process", InFront, true, false},
 	{"time", "[STATEMENT]", "time the statement, or the rest of the cell", AroundGo, true, true},
 	{"timeit", "[-n LOOPS] [-r RUNS] STATEMENT", "run the statement many times and tell how long it takes", AroundGo, true, true},
 	{"exec", "FUNCTION [ARG...]", "set os.Args[1:], and call the function when the cell has run", AroundGo, true, false},

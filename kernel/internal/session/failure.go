@@ -107,15 +107,7 @@ func deathFailure(d *worker.Death, again []int) failure {
 	f := plainFailure("WorkerDied", value)
 	lost := "Variables, functions, types and imports of earlier cells are gone."
 	if len(again) > 0 {
-		var cells []string
-		for _, n := range again {
-			cells = append(cells, fmt.Sprintf("In[%d]", n))
-		}
-		verb := "declare"
-		if len(cells) == 1 {
-			verb = "declares"
-		}
-		lost = "What earlier cells computed is gone; what " + strings.Join(cells, ", ") + " " + verb + " has been declared again."
+		lost = "What earlier cells computed is gone; " + declaredAgain(again)
 	}
 	f.traceback = append(f.traceback, lost+" A new process has started: run the other cells that you need again.")
 	for words, hint := range deathHints {
@@ -124,6 +116,19 @@ func deathFailure(d *worker.Death, again []int) failure {
 		}
 	}
 	return f
+}
+
+// declaredAgain says what a new worker knows.
+func declaredAgain(cells []int) string {
+	var names []string
+	for _, n := range cells {
+		names = append(names, fmt.Sprintf("In[%d]", n))
+	}
+	verb := "declare"
+	if len(names) == 1 {
+		verb = "declares"
+	}
+	return "what " + strings.Join(names, ", ") + " " + verb + " has been declared again."
 }
 
 // deathHints say more of what ended a worker than the Go runtime's last words,

@@ -92,6 +92,8 @@ func (t *turn) front(step cell.Step) error {
 		return t.save(step)
 	case step.Magic == "capture":
 		return t.capture(step)
+	case step.Magic == "engine":
+		return t.chooseEngine(step)
 	case step.Magic == "who" || step.Magic == "ls":
 		names := t.scope.Names()
 		for i := range names {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,9 +19,14 @@ type Options struct {
 	// NewScope returns the scope that a new worker starts with: the prelude
 	// checked and committed, as the worker does it.
 	NewScope func() (*cell.Scope, error)
-	Command  []string // starts a worker
-	Dir      string   // the cells' working directory; default: the current one
-	Env      []string // the cells' environment; default: this process's
+	Command  []string // starts a worker; with --engine=NAME where an engine is named
+	// Engine names what cells run on, of Engines, which ChooseEngine knows.
+	// %engine changes it. It may be empty where Engines are.
+	Engine       string
+	Engines      []string
+	ChooseEngine func(name string) (engine, why string, err error)
+	Dir          string   // the cells' working directory; default: the current one
+	Env          []string // the cells' environment; default: this process's
 	// Modules is what scopes import third-party packages from. %get changes it.
 	Modules *modules.Set
 	Log     *slog.Logger
@@ -30,7 +36,8 @@ type Options struct {
 // when it dies. Execute is for one goroutine; the other methods may be called
 // from any, also while a cell runs.
 type Notebook struct {
-	opts Options
+	opts   Options
+	engine string // guarded by mu
 
 	starting sync.Mutex // held while a worker is started, so that Close misses none
 
@@ -70,7 +77,7 @@ func Open(opts Options) (*Notebook, error) {
 	if opts.Modules == nil {
 		opts.Modules = modules.NewSet(false)
 	}
-	nb := &Notebook{opts: opts, sources: map[int]string{}, owners: map[int]int{}, emit: func(Output) {}}
+	nb := &Notebook{opts: opts, sources: map[int]string{}, owners: map[int]int{}, emit: func(Output) {}, engine: opts.Engine}
 	if err := nb.start(); err != nil {
 		return nil, err
 	}
@@ -82,14 +89,18 @@ func (nb *Notebook) start() error {
 	nb.starting.Lock()
 	defer nb.starting.Unlock()
 	nb.mu.Lock()
-	opts, closed := nb.opts, nb.closed
+	opts, engine, closed := nb.opts, nb.engine, nb.closed
 	nb.mu.Unlock()
 	if closed {
 		return ErrClosed
 	}
 	listing := opts.Modules.Listing()
+	command := opts.Command
+	if engine != "" {
+		command = append(slices.Clip(command), "--engine="+engine)
+	}
 	process, err := worker.Start(worker.Options{
-		Command: opts.Command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: &listing,
+		Command: command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: &listing,
 		Stream: func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
 		Show:   nb.show,
 	})

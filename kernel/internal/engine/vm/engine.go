@@ -62,6 +62,9 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
+// Supported reports whether the engine runs on this processor.
+const Supported = rtype.Supported
+
 // New returns an engine without names.
 func New(opts Options) (*Engine, error) {
 	if !rtype.Supported {
