@@ -22,6 +22,18 @@ func (l *lowering) ref(o types.Object) string {
 	return nameRef(n.id)
 }
 
+// value is the name of an object where e stands. A function that is not called
+// gets its type, or yaegi would make a variable of a type of its own of it:
+//
+//	f := left; f = right
+//	f := (func(string) string)(left); f = (func(string) string)(right)
+func (l *lowering) value(e ast.Expr, o types.Object) string {
+	if f, ok := o.(*types.Func); ok && !l.called[e] {
+		return "(" + l.typ(f.Signature()) + ")(" + l.ref(o) + ")"
+	}
+	return l.ref(o)
+}
+
 // hostPackage is what lowered text calls the host, see host.go. No import of a
 // cell's has this name.
 const hostPackage = "host__0"
@@ -75,7 +87,7 @@ func (l *lowering) ident(id *ast.Ident) (string, bool) {
 	}
 	if o.Parent() != nil && o.Parent() == o.Pkg().Scope() || l.of(o) != nil {
 		if l.ours(o) {
-			return l.ref(o), true
+			return l.value(id, o), true
 		}
 		return l.use(o.Pkg().Path()) + "." + o.Name(), true // of a dot import
 	}
@@ -158,7 +170,7 @@ func (l *lowering) selector(e *ast.SelectorExpr) (string, bool) {
 		return e.Sel.Name, true
 	}
 	if l.std.has(o) {
-		return l.stdName(o), true
+		return l.value(e, o), true
 	}
 	if t, ok := o.(*types.TypeName); ok {
 		return head(l.typ(t.Type())), true
