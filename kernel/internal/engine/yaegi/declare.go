@@ -191,11 +191,8 @@ func (l *lowering) declaration(d *decl) {
 		return
 	case d.spec != nil:
 		l.begin(d.spec)
-		if n, ok := d.obj.Type().(*types.Named); ok && endless(n, n.Underlying()) {
-			if array(n) { // yaegi would follow it for ever
-				l.fail(d.spec, "type %s is made of nothing but itself", d.base)
-			}
-			l.unsure(d.spec, "type %s is made of itself, with no struct or interface between; let it be a struct that has that as a field", d.base)
+		if n, ok := d.obj.Type().(*types.Named); ok {
+			l.finite(d.spec, n)
 		}
 		add("type "+ref+" "+l.definition(d.spec, ref)+l.marking(d.obj.Type(), ref), d.spec.Pos(), "")
 		d.pieces[0].holds = l.holds(l.typeOf(d.spec.Type))
@@ -231,6 +228,18 @@ func (l *lowering) declaration(d *decl) {
 		}
 	}
 	d.key = b.String()
+}
+
+// finite refuses, or notes as the likely cause of a failure, a type that is
+// endless.
+func (l *lowering) finite(spec *ast.TypeSpec, n *types.Named) {
+	if !endless(n, n.Underlying()) {
+		return
+	}
+	if array(n) { // yaegi would follow it for ever
+		l.fail(spec, "type %s is made of nothing but itself", n.Obj().Name())
+	}
+	l.unsure(spec, "type %s is made of itself, with no struct or interface between; let it be a struct that has that as a field", n.Obj().Name())
 }
 
 // endless tells types like type T []T and type F func() F: t is part of n and

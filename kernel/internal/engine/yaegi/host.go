@@ -18,6 +18,7 @@ import (
 func (e *Engine) host() map[string]reflect.Value {
 	fs := map[string]any{
 		"Cell":    func(f func()) { e.entry = f },
+		"Table":   e.lib.madeTable,
 		"Load":    func(f func()) { e.pending = append(e.pending, f) },
 		"Package": func(id int, f func()) { e.starts[id] = f },
 		"Refuse":  func(why string) { e.end(&engine.Failure{Kind: engine.Panic, Message: why}) },

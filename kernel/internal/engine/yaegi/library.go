@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"reflect"
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine/stdlib"
@@ -20,7 +21,8 @@ type library struct {
 	mu      sync.Mutex
 	pkgs    map[string]*libraryPackage
 	modules map[*types.Package]*libraryPackage
-	refused map[*ast.FuncDecl]error // functions of modules that the interpreter does not compile
+	tables  map[string]reflect.Value // of constants, see lower_table.go
+	refused map[*ast.FuncDecl]error  // functions of modules that the interpreter does not compile
 }
 
 type libraryPackage struct {
@@ -35,7 +37,7 @@ type libraryPackage struct {
 }
 
 func newLibrary(imp types.Importer) *library {
-	return &library{imp: imp, pkgs: map[string]*libraryPackage{}, modules: map[*types.Package]*libraryPackage{}, refused: map[*ast.FuncDecl]error{}}
+	return &library{imp: imp, pkgs: map[string]*libraryPackage{}, modules: map[*types.Package]*libraryPackage{}, tables: map[string]reflect.Value{}, refused: map[*ast.FuncDecl]error{}}
 }
 
 // has tells objects, the compiled package's or the source's, of which we have

@@ -205,6 +205,9 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 		if l.literals[n] {
 			return l.passed(n), true
 		}
+		if s, ok := l.table(n); ok {
+			return s, true
+		}
 		l.elements(n)
 	case *ast.ArrayType:
 		l.index(n, n.Len)

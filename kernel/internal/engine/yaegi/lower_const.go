@@ -84,7 +84,12 @@ func (l *lowering) literal(v constant.Value, t types.Type) (string, bool) {
 			return bare, true
 		}
 	case i&types.IsString != 0:
-		if bare = quote(constant.StringVal(v)); plain(types.String) {
+		if text, ok := l.longText(constant.StringVal(v)); ok {
+			bare = text
+		} else {
+			bare = quote(constant.StringVal(v))
+		}
+		if plain(types.String) {
 			return bare, true
 		}
 	case i&types.IsInteger != 0:

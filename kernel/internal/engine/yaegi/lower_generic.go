@@ -55,7 +55,11 @@ func (l *lowering) instantiated(at ast.Node, o types.Object, in types.Instance) 
 		l.fail(at, "generic function %s.%s", o.Pkg().Path(), o.Name())
 		return o.Name(), true
 	}
-	return l.instance(o, l.substList(in.TypeArgs)), true
+	f := l.instance(o, l.substList(in.TypeArgs))
+	if e, ok := at.(ast.Expr); ok && !l.called[e] { // see value
+		f = "(" + l.typ(in.Type) + ")(" + f + ")"
+	}
+	return f, true
 }
 
 // explicit renders f[int] and T[int].
@@ -200,6 +204,7 @@ func (l *lowering) instanceType(in *instance) {
 	}
 	l.bindParams(n.TypeParams(), in.args)
 	l.begin(in.g.spec)
+	l.finite(in.g.spec, n)
 	whole, ref := n, nameRef(in.name.id)
 	if len(in.args) > 0 {
 		if t, err := types.Instantiate(nil, n, in.args, false); err == nil {
