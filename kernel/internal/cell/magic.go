@@ -81,13 +81,13 @@ func (m Magic) Usage() string {
 	return strings.TrimSpace("%" + m.Name + " " + m.Args)
 }
 
-// PlaceOf says who carries out the magic of that name.
-func PlaceOf(name string) Place {
+// MagicOf returns the magic of that name.
+func MagicOf(name string) (m Magic, ok bool) {
 	i := slices.IndexFunc(Magics, func(m Magic) bool { return m.Name == name })
 	if i < 0 {
-		return Ignored
+		return m, false
 	}
-	return Magics[i].Runs
+	return Magics[i], true
 }
 
 // findMagic returns the magic of that name and form, or nil.

@@ -16,11 +16,10 @@ import (
 // done, cell.Magics says: what asks about names, here; what touches files,
 // environment or other programs, in the worker, where cells do.
 func (t *turn) magic(step cell.Step) error {
-	i := slices.IndexFunc(cell.Magics, func(m cell.Magic) bool { return m.Name == step.Magic })
-	if i < 0 {
+	m, ok := cell.MagicOf(step.Magic)
+	if !ok {
 		return fmt.Errorf("session: run magic %q: unknown", step.Magic)
 	}
-	m := cell.Magics[i]
 	switch m.Runs {
 	case cell.InFront:
 		return t.front(step)

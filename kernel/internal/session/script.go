@@ -65,7 +65,8 @@ func (t *turn) steps() (Result, error) {
 		}
 	}
 	t.acts = slices.ContainsFunc(script.Steps, func(step cell.Step) bool {
-		return step.Go != "" || cell.PlaceOf(step.Magic) != cell.InFront
+		m, _ := cell.MagicOf(step.Magic)
+		return step.Go != "" || m.Runs != cell.InFront
 	})
 	began := time.Duration(-1) // a %time about the rest
 	for i, step := range script.Steps {
