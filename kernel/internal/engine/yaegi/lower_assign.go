@@ -33,7 +33,10 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 	if len(a.Lhs) == 2 && len(a.Rhs) == 1 {
 		l.receiveOnly(a.Rhs[0])
 	}
-	if a.Tok != token.ASSIGN || len(a.Lhs) != len(a.Rhs) {
+	if a.Tok == token.ASSIGN && len(a.Lhs) != len(a.Rhs) {
+		return l.several(a)
+	}
+	if a.Tok != token.ASSIGN {
 		return "", false
 	}
 	if len(a.Lhs) == 1 {
@@ -214,6 +217,55 @@ func (l *lowering) assignInterface(a *ast.AssignStmt) (string, bool) {
 		return "", false
 	}
 	return l.left(a.Lhs[0]) + " = " + c, true
+}
+
+// several renders the assignment of several results. yaegi loses those that
+// are assigned to elements of maps:
+//
+//	m["a"], err = f()
+//	{ v__1, v__2 := f(); m["a"] = v__1; err = v__2 }
+func (l *lowering) several(a *ast.AssignStmt) (string, bool) {
+	tuple, ok := l.typeOf(a.Rhs[0]).(*types.Tuple)
+	if !ok || tuple.Len() != len(a.Lhs) || !slices.ContainsFunc(a.Lhs, l.element) {
+		return "", false
+	}
+	var vars, sets []string
+	var pre string
+	for i, e := range a.Lhs {
+		if isBlank(e) {
+			vars = append(vars, "_")
+			continue
+		}
+		v := l.fresh("v")
+		vars = append(vars, v)
+		if from, to := tuple.At(i).Type(), l.typeOf(e); types.IsInterface(to) && !types.IsInterface(from) {
+			v = l.asInterface(v, from, to)
+		}
+		left := ""
+		if x, ok := ast.Unparen(e).(*ast.IndexExpr); ok && l.element(e) {
+			k := l.fresh("k")
+			key := l.text(x.Index)
+			if _, faces := l.faceKeys(l.typeOf(x.X)); faces {
+				key = l.key(x.Index)
+			}
+			pre += k + " := " + key + "; "
+			left = l.text(x.X) + "[" + k + "]"
+		} else {
+			left = l.left(e)
+		}
+		sets = append(sets, left+" = "+v)
+	}
+	return "{ " + pre + strings.Join(vars, ", ") + " := " + l.text(a.Rhs[0]) + "; " + strings.Join(sets, "; ") + " }", true
+}
+
+// element tells elements of maps.
+func (l *lowering) element(e ast.Expr) bool {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	_, ok = l.typeOf(x.X).Underlying().(*types.Map)
+	return ok
 }
 
 // left renders what is assigned to. yaegi does not assign literals and

@@ -3,6 +3,7 @@ package yaegi
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"strings"
@@ -84,13 +85,20 @@ func (l *lowering) plainSwitch(n *ast.SwitchStmt) bool {
 	for _, s := range n.Body.List {
 		c := s.(*ast.CaseClause)
 		for _, e := range c.List {
-			constant := n.Tag != nil && l.src.info.Types[e].Value != nil
-			if !constant && (len(c.List) > 1 || !l.simpleCondition(e) || fallsThrough(c)) {
+			literal := n.Tag != nil && l.src.info.Types[e].Value != nil && !wide(l.src.info.Types[e].Value)
+			if !literal && (len(c.List) > 1 || !l.simpleCondition(e) || fallsThrough(c)) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// wide tells numbers that are no literals for yaegi, see lower_const.go.
+func wide(v constant.Value) bool {
+	v = constant.ToInt(v)
+	_, exact := constant.Int64Val(v)
+	return v.Kind() == constant.Int && !exact
 }
 
 func fallsThrough(c *ast.CaseClause) bool {
