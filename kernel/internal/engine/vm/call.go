@@ -126,7 +126,7 @@ func (g *target) moves() {
 func (g *target) static(f *function) op {
 	g.moves()
 	return func(fr *frame) {
-		g.run(fr, f.code.Load(), nil)
+		g.run(fr, f.code(), nil)
 	}
 }
 
@@ -228,7 +228,7 @@ func (m *methodCache) bind(tab unsafe.Pointer) func(*frame, unsafe.Pointer) {
 		g.moves()
 		how, direct := kindOf(recv), rt.Direct()
 		return func(fr *frame, data unsafe.Pointer) {
-			c := f.code.Load()
+			c := f.code()
 			nf := fr.t.frame(c)
 			if direct {
 				*at[unsafe.Pointer](nf, first.off) = data

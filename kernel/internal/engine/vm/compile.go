@@ -115,12 +115,11 @@ func (k *compiler) parameters() {
 	for i, p := range k.fn.Params {
 		k.slots[p] = k.c.sig.params[i].off
 	}
-	bind := k.e.bindings(k.fn)
 	for i, v := range k.fn.FreeVars {
-		t := k.e.types.of(v.Type())
-		off := k.memory.Add(t)
+		f := k.c.free[i]
+		off := k.memory.Add(f.typ)
 		k.slots[v] = off
-		k.start = append(k.start, loadFree(newMove(off, bind[i], t)))
+		k.start = append(k.start, loadFree(newMove(off, f.off, f.typ)))
 	}
 }
 

@@ -44,7 +44,7 @@ func (k *compiler) prepared(c *ssa.CallCommon, here int32) func(fr *frame, t *th
 		if f := k.e.funcOf(c.StaticCallee()); f.native == nil {
 			g := target{args: args, sig: k.e.layoutOf(c.Signature())}
 			g.moves()
-			return func(fr *frame, t *thread) *frame { return g.fill(fr, t.frame(f.code.Load())) }
+			return func(fr *frame, t *thread) *frame { return g.fill(fr, t.frame(f.code())) }
 		}
 	}
 	// Everything else is called by a small piece of code of its own, whose

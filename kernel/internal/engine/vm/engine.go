@@ -172,7 +172,7 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 			if s.of != nil {
 				e.reset(s.of)
 			}
-			c := s.f.code.Load()
+			c := s.f.code()
 			fr := t.frame(c)
 			t.enterFrame(nil, fr)
 			c.exec(fr)

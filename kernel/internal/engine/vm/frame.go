@@ -55,7 +55,8 @@ type code struct {
 	e    *Engine
 	id   int
 	name string
-	fn   *ssa.Function // nil for code that is not a function's
+	fn   *ssa.Function // until it is compiled; nil for code that is not a function's
+	free []value       // the free variables, where closures have them
 	sig  layout
 	body atomic.Pointer[body]
 

@@ -14,26 +14,29 @@ import (
 
 // function is what a call site refers to: the code of the name at this time.
 type function struct {
-	code     atomic.Pointer[code]
+	// Declarations that replace each other share it. It is set before code
+	// runs that calls the function.
+	current  *atomic.Pointer[code]
 	native   *native // instead of code: a compiled function
 	variable bool    // a function of the notebook: it may be declared again
-	earlier  []*function
 }
+
+// code is what a call runs.
+func (f *function) code() *code { return f.current.Load() }
 
 // value is the function as a Go func value.
 func (f *function) value() unsafe.Pointer {
 	if f.native != nil {
 		return f.native.fn
 	}
-	return unsafe.Pointer(f.code.Load().proto)
+	return unsafe.Pointer(f.code().proto)
 }
 
-// become makes f, and what f replaced, mean g.
+// become makes f, and what f replaced, mean g from now on.
 func (f *function) become(g *function) {
-	for _, old := range append(f.earlier, f) {
-		old.code.Store(g.code.Load())
-		g.earlier = append(g.earlier, old)
-	}
+	c := g.code()
+	g.current = f.current
+	g.current.Store(c)
 }
 
 // closure is a Go func value of ours: what lies behind a func variable. Its
@@ -73,24 +76,14 @@ var hookCode = func() uintptr {
 	return (**(**hook)(unsafe.Pointer(&f))).code
 }()
 
-// bindings are the offsets of a function's free variables in its closures.
-func (e *Engine) bindings(f *ssa.Function) []uintptr {
-	m := new(rtype.Memory)
-	m.Add(reflect.TypeFor[closure]())
-	r := make([]uintptr, len(f.FreeVars))
-	for i, v := range f.FreeVars {
-		r[i] = m.Add(e.types.of(v.Type()))
-	}
-	return r
-}
-
 // newCode makes the code of a function with a type for compiled callers.
 func (e *Engine) newCode(f *ssa.Function) *code {
 	c := &code{e: e, id: int(e.codes.Add(1)), name: nameOf(f), fn: f, through: isWrapper(f), source: e.sourceOf(f)}
 	m := new(rtype.Memory)
 	m.Add(reflect.TypeFor[closure]())
 	for _, v := range f.FreeVars {
-		m.Add(e.types.of(v.Type()))
+		t := e.types.of(v.Type())
+		c.free = append(c.free, value{m.Add(t), t})
 	}
 	c.bind = m.Type()
 	sig := f.Signature
@@ -132,12 +125,10 @@ func isWrapper(f *ssa.Function) bool {
 // makeClosure compiles a func literal that captures variables.
 func (k *compiler) makeClosure(v *ssa.MakeClosure) op {
 	z := k.slot(v)
-	f := k.e.funcOf(v.Fn.(*ssa.Function))
-	c := f.code.Load()
-	off := k.e.bindings(v.Fn.(*ssa.Function))
-	moves := make([]move, len(off))
+	c := k.e.funcOf(v.Fn.(*ssa.Function)).code()
+	var moves []move
 	for i, b := range v.Bindings {
-		moves[i] = newMove(off[i], k.slot(b), k.typ(b))
+		moves = append(moves, newMove(c.free[i].off, k.slot(b), c.free[i].typ))
 	}
 	return func(fr *frame) {
 		p := (*closure)(rtype.New(c.bind))
@@ -209,7 +200,7 @@ func (e *Engine) methodFunc(s *types.Selection, sig, recv reflect.Type, word boo
 	return reflect.MakeFunc(reflect.FuncOf(in, out, sig.IsVariadic()), func(args []reflect.Value) []reflect.Value {
 		t, done := e.enter()
 		defer done()
-		fr := t.frame(find().code.Load())
+		fr := t.frame(find().code())
 		to := slot(fr, fr.code.sig.params[0].off)
 		switch {
 		case !word:

@@ -41,7 +41,7 @@ func (l *library) external(f *ssa.Function, o *types.Func, r *function) error {
 	}
 	g := l.e.funcOf(l.instance(src.Scope().Lookup(o.Name()).(*types.Func), f.TypeArgs()))
 	r.native = g.native
-	r.code.Store(g.code.Load())
+	r.current = g.current
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/tools/go/ssa"
@@ -46,6 +47,7 @@ func (e *Engine) load(c *cell.Cell) (run program, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer e.types.forget()
+	defer e.drain()
 	defer func() {
 		if x := recover(); x != nil {
 			err = fmt.Errorf("cannot run this: %v", x)
@@ -101,7 +103,35 @@ func (e *Engine) load(c *cell.Cell) (run program, err error) {
 	if e.refused != nil {
 		return run, e.refused
 	}
-	return run, e.replace(pkg, c)
+	if err := e.replace(pkg, c); err != nil {
+		return run, err
+	}
+	e.leave(pkg, c)
+	return run, nil
+}
+
+// leave forgets what nobody can name any more: the functions of the cell's own
+// statements, and the whole package if it declares nothing.
+func (e *Engine) leave(pkg *ssa.Package, c *cell.Cell) {
+	delete(e.funcs, pkg.Func("init"))
+	if c.Body != nil {
+		delete(e.funcs, pkg.Func(c.Body.Name.Name))
+	}
+	if len(c.Defines) > 0 {
+		return
+	}
+	for _, m := range pkg.Members {
+		switch m := m.(type) {
+		case *ssa.Function:
+			delete(e.funcs, m)
+		case *ssa.Global:
+			delete(e.globals, m)
+		}
+	}
+	delete(e.created, c.Pkg)
+	if m := reflect.ValueOf(e.prog).Elem().FieldByName("packages"); m.IsValid() && m.Type() == reflect.TypeFor[map[*types.Package]*ssa.Package]() {
+		delete(*(*map[*types.Package]*ssa.Package)(m.Addr().UnsafePointer()), c.Pkg) // package ssa never does
+	}
 }
 
 // create makes a package that a cell imports known: it has no syntax, and what
@@ -197,14 +227,14 @@ func (e *Engine) funcOf(f *ssa.Function) *function {
 	if r := e.funcs[f]; r != nil {
 		return r
 	}
-	r := &function{}
+	r := &function{current: new(atomic.Pointer[code])}
 	e.funcs[f] = r
 	src := e.sourceOf(f)
 	if f.Blocks == nil && src != nil && f.Object() != nil {
 		c := e.newCode(f)
 		c.finish(startOf(c), nil)
 		c.body.Store(src.refusing(f, errors.New("it has no body: it is written in assembly, or linked by go:linkname")))
-		r.code.Store(c)
+		r.current.Store(c)
 		return r
 	}
 	if f.Blocks == nil {
@@ -215,7 +245,7 @@ func (e *Engine) funcOf(f *ssa.Function) *function {
 		return r
 	}
 	c := e.newCode(f)
-	r.code.Store(c)
+	r.current.Store(c)
 	r.variable = f.Pkg != nil && f.Pkg.Pkg.Path() == "main" && f.Parent() == nil && f.Signature.Recv() == nil
 	e.todo = append(e.todo, c)
 	return r
@@ -249,7 +279,19 @@ func (e *Engine) drain() {
 			c.finish(startOf(c), nil)
 		}
 		c.body.Store(b)
+		e.shed(c)
 	}
+}
+
+// shed drops the instructions of a compiled function. Only what calls a literal
+// can be compiled before it, so nobody asks for it again.
+func (e *Engine) shed(c *code) {
+	f := c.fn
+	c.fn = nil
+	if f.Parent() != nil {
+		delete(e.funcs, f)
+	}
+	f.Params, f.FreeVars, f.Locals, f.Blocks, f.Recover, f.AnonFuncs = nil, nil, nil, nil, nil, nil
 }
 
 // startOf is the memory of a frame up to its parameters.

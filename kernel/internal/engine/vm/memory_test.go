@@ -1,0 +1,57 @@
+package vm
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine/enginetest"
+)
+
+func mustRun(t testing.TB, nb *enginetest.Notebook, source string) {
+	t.Helper()
+	if _, out, err := nb.Run(context.Background(), source); err != nil || out.Failure != nil {
+		t.Fatal(source, err, out.Failure)
+	}
+}
+
+// A cell that is run again and again leaves its instructions and types behind:
+// later cells may call it. The bound is what that is, measured.
+func TestMemoryOfACellThatIsRunAgain(t *testing.T) {
+	for _, c := range []struct {
+		what, source string
+		bytes        int // per evaluation, at most
+	}{
+		{"an expression", "1 + 1", 1024},
+		{"variables", "x := 1\ny := \"a\"\nx += len(y)", 8192},
+		{"declarations", "type T struct{ A int }\nfunc (t T) Get() int { return t.A }\nfunc f(t T) int { return t.Get() }\nvar v = T{1}\nfunc g[A any](a A) A { return a }", 16384},
+		{"calls", "import \"fmt\"\nfunc f(n int) string { return fmt.Sprint(n) }\ndefer f(1)\nfor i := range 3 { func() { f(i) }() }\nf(2)", 12288},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			nb := enginetest.Open(t, newEngine)
+			heap := func() int {
+				for range 4 {
+					runtime.GC()
+					time.Sleep(5 * time.Millisecond)
+				}
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				return int(m.HeapAlloc)
+			}
+			for range 100 {
+				mustRun(t, nb, c.source)
+			}
+			before := heap()
+			const n = 500
+			for range n {
+				mustRun(t, nb, c.source)
+			}
+			per := (heap() - before) / n
+			t.Logf("%d bytes an evaluation", per)
+			if per > c.bytes {
+				t.Errorf("grows by %d bytes an evaluation, want at most %d", per, c.bytes)
+			}
+		})
+	}
+}
