@@ -61,7 +61,7 @@ var rooms = map[string][]string{
 // testRooms is what test files alone may import beside that.
 var testRooms = map[string][]string{
 	"cmd/branchbook":               {"lib/llm/llmtest"},
-	"kernel":                       {"kernel/kerneltest", "kernel/notebook"},
+	"kernel":                       {"kernel/kerneltest", "kernel/internal/modules/modulestest", "kernel/notebook"},
 	"kernel/internal/cell":         {"kernel/internal/exports"},
 	"kernel/internal/engine/vm":    {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
 	"kernel/internal/engine/yaegi": {"kernel/internal/engine/enginetest", "kernel/internal/exports"},

@@ -113,9 +113,6 @@ var packaged = regexp.MustCompile(`([\pL_][\pL\pN_]*)` + typePackage + `(\w+?)__
 // explain turns an error of yaegi's compiler into one about the cell.
 func (p *program) explain(err error, file string) error {
 	msg := err.Error()
-	if p.doubt != nil {
-		return p.doubt
-	}
 	u := &unsupported{msg: cleanNames(msg)}
 	if rest, ok := strings.CutPrefix(msg, file+":"); ok {
 		var line, col int
@@ -132,6 +129,9 @@ func (p *program) explain(err error, file string) error {
 				}
 			}
 		}
+	}
+	if p.doubt != nil && u.decl == nil {
+		return p.doubt
 	}
 	u.msg = "the interpreter says: " + u.msg
 	return u

@@ -87,7 +87,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 			}
 		}
 	}
-	p := &program{doubt: l.doubt, draft: l.draft, live: map[string]*name{}}
+	p := &program{draft: l.draft, live: map[string]*name{}}
 	var pieces []*piece
 	for _, d := range decls {
 		pieces = append(pieces, p.declares(l, d)...)
@@ -102,6 +102,7 @@ func lowerCell(nb *notebook, lib *library, c *cell.Cell) (*program, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
+	p.doubt = l.doubt
 	p.assemble(l, l.inTypeOrder(pieces))
 	return p, nil
 }
