@@ -49,7 +49,7 @@ func (k *compiler) prepared(c *ssa.CallCommon, here int32) func(fr *frame, t *th
 	}
 	// Everything else is called by a small piece of code of its own, whose
 	// parameters are the function and its arguments.
-	thunk := &code{e: k.e, id: int(k.e.codes.Add(1)), name: "", through: true}
+	thunk := &code{e: k.e, id: uint(k.e.codes.Add(1)), name: "", through: true}
 	m := startFrame()
 	var slots []uintptr
 	g := target{}

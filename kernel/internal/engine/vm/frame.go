@@ -53,7 +53,7 @@ type body struct {
 // code is a compiled function.
 type code struct {
 	e    *Engine
-	id   int
+	id   uint
 	name string
 	fn   *ssa.Function // until it is compiled; nil for code that is not a function's
 	free []value       // the free variables, where closures have them

@@ -78,7 +78,7 @@ var hookCode = func() uintptr {
 
 // newCode makes the code of a function with a type for compiled callers.
 func (e *Engine) newCode(f *ssa.Function) *code {
-	c := &code{e: e, id: int(e.codes.Add(1)), name: nameOf(f), fn: f, through: isWrapper(f), source: e.sourceOf(f)}
+	c := &code{e: e, id: uint(e.codes.Add(1)), name: nameOf(f), fn: f, through: isWrapper(f), source: e.sourceOf(f)}
 	m := new(rtype.Memory)
 	m.Add(reflect.TypeFor[closure]())
 	for _, v := range f.FreeVars {

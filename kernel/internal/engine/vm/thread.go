@@ -20,8 +20,8 @@ type thread struct {
 	e         *Engine
 	run       *run
 	top       *frame
-	free      []*frame   // by code.id: frames that can be used again
-	unwinding *panicking // the panic that left a frame last
+	free      *[freeLists]*frame // frames that can be used again, by code.id modulo freeLists
+	unwinding *panicking         // the panic that left a frame last
 }
 
 // maxStack bounds the Go stack that the calls of one goroutine take, so that
@@ -32,11 +32,15 @@ const (
 	stackEvery = 1 << 9 // calls; a power of 2
 )
 
+// freeLists is how many functions' frames a thread keeps at once.
+const freeLists = 64
+
 // frame returns a frame for a call of c.
 func (t *thread) frame(c *code) *frame {
-	if c.id < len(t.free) {
-		if fr := t.free[c.id]; fr != nil {
-			t.free[c.id] = fr.caller
+	if t.free != nil {
+		list := &t.free[c.id%freeLists]
+		if fr := *list; fr != nil && fr.code == c {
+			*list = fr.caller
 			return fr
 		}
 	}
@@ -52,16 +56,20 @@ func (t *thread) newFrame(c *code) *frame {
 
 // release gives a frame back whose call has ended.
 func (t *thread) release(fr *frame) {
-	id := fr.code.id
-	for id >= len(t.free) {
-		t.free = append(t.free, nil)
-	}
 	if fr.pan != nil {
 		fr.pan = nil
 	}
 	fr.deferred = false
-	fr.caller = t.free[id]
-	t.free[id] = fr
+	if t.free == nil {
+		t.free = new([freeLists]*frame)
+	}
+	list := &t.free[fr.code.id%freeLists]
+	if next := *list; next == nil || next.code == fr.code {
+		fr.caller = next
+	} else {
+		fr.caller = nil // in the place of another function's frames
+	}
+	*list = fr
 }
 
 // enterFrame makes fr the frame that runs.
