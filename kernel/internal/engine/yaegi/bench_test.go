@@ -2,9 +2,7 @@ package yaegi
 
 import (
 	"context"
-	"runtime"
 	"testing"
-	"time"
 
 	"github.com/traefik/yaegi/interp"
 
@@ -74,44 +72,3 @@ func raw(b *testing.B, call string) {
 
 func BenchmarkRawLoop(b *testing.B)  { raw(b, "hot(1000000)") }
 func BenchmarkRawCalls(b *testing.B) { raw(b, "fib(22)") }
-
-// Running a cell again and again needs the memory of one, but for what yaegi
-// and the type checker keep. The bound is what they keep, measured.
-func TestMemoryOfACellThatIsRunAgain(t *testing.T) {
-	for _, c := range []struct {
-		what, source string
-		bytes        int // per evaluation, at most
-	}{
-		{"an expression", "1 + 1", 1024},
-		{"variables", "x := 1\ny := \"a\"\nx += len(y)", 1024},
-		{"declarations", "type T struct{ A int }\nfunc (t T) Get() int { return t.A }\nfunc f(t T) int { return t.Get() }\nvar v = T{1}\nfunc g[A any](a A) A { return a }", 8192},
-		{"calls", "import \"fmt\"\nfunc f(n int) string { return fmt.Sprint(n) }\ndefer f(1)\nfor i := range 3 { func() { f(i) }() }\nf(2)", 1024},
-	} {
-		t.Run(c.what, func(t *testing.T) {
-			nb := enginetest.Open(t, newEngine)
-			heap := func() int {
-				// finalizers and cleanups take a few collections
-				for range 4 {
-					runtime.GC()
-					time.Sleep(5 * time.Millisecond)
-				}
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				return int(m.HeapAlloc)
-			}
-			for range 200 {
-				mustRun(t, nb, c.source)
-			}
-			before := heap()
-			const n = 2000
-			for range n {
-				mustRun(t, nb, c.source)
-			}
-			per := (heap() - before) / n
-			t.Logf("%d bytes an evaluation", per)
-			if per > c.bytes {
-				t.Errorf("grows by %d bytes an evaluation, want at most %d", per, c.bytes)
-			}
-		})
-	}
-}

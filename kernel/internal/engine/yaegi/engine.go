@@ -156,6 +156,9 @@ func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
 // function of a module, it is compiled again with one in its place that says
 // so: most functions of a module are never called.
 func (e *Engine) compile(c *cell.Cell) (*program, error) {
+	for _, s := range e.nb.forget() {
+		e.reach.remove(s)
+	}
 	for {
 		p, err := lowerCell(e.nb, e.lib, c)
 		if err != nil {

@@ -35,6 +35,7 @@ type lowering struct {
 	becomes  map[ast.Expr]types.Type // operands to be converted
 	indices  map[ast.Expr]bool       // constant indices of literals, and lengths
 	literals map[ast.Expr]bool       // of tuples
+	places   map[ast.Expr]bool       // what is assigned to
 	unnamed  map[*ast.Field]bool     // parameters
 	receives map[ast.Expr]bool       // receive operators that yaegi may run as they are
 	keyed    map[ast.Expr]bool       // keys of literals of maps with keys of interface type
@@ -186,6 +187,9 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	case *ast.GoStmt:
 		return l.goStmt(n), true
 	case *ast.AssignStmt:
+		for _, e := range n.Lhs {
+			l.places[e] = true
+		}
 		s, ok := l.assign(n)
 		if l.clauses[n] && strings.HasPrefix(s, "{") { // no block stands there
 			s = "func() " + s + "()"
@@ -222,6 +226,9 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	e, ok := n.(ast.Expr)
 	if !ok {
 		return "", false
+	}
+	if p, ok := e.(*ast.ParenExpr); ok && l.places[e] {
+		return l.text(p.X), true // yaegi assigns to (*x) nothing
 	}
 	if l.keyed[e] {
 		delete(l.keyed, e)
@@ -271,6 +278,7 @@ func (l *lowering) begin(n ast.Node) {
 	l.label, l.esc, l.direct = map[ast.Stmt]string{}, map[types.Object]bool{}, map[*ast.FuncLit]string{}
 	l.called, l.becomes, l.indices = map[ast.Expr]bool{}, map[ast.Expr]types.Type{}, map[ast.Expr]bool{}
 	l.receives, l.unnamed = map[ast.Expr]bool{}, map[*ast.Field]bool{}
+	l.places = map[ast.Expr]bool{}
 	l.literals, l.keyed, l.clauses = map[ast.Expr]bool{}, map[ast.Expr]bool{}, map[ast.Stmt]bool{}
 	l.findEscapes(n)
 	if l.src.shared {

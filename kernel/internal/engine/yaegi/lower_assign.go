@@ -36,6 +36,9 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 	if a.Tok == token.ASSIGN && len(a.Lhs) != len(a.Rhs) {
 		return l.several(a)
 	}
+	if a.Tok == token.SHL_ASSIGN || a.Tok == token.SHR_ASSIGN {
+		return l.shiftAssign(a)
+	}
 	if a.Tok != token.ASSIGN {
 		return "", false
 	}
@@ -196,6 +199,22 @@ func (l *lowering) inTurn(ls []string, es []ast.Expr, to func(i int) types.Type)
 		}
 	}
 	return pre + strings.TrimPrefix(sets, "; ")
+}
+
+// shiftAssign renders x <<= n, where yaegi wants an operator's result n to be
+// of the type of x:
+//
+//	x <<= a + b
+//	x <<= count__1(a + b)
+func (l *lowering) shiftAssign(a *ast.AssignStmt) (string, bool) {
+	n := a.Rhs[0]
+	if _, ok := ast.Unparen(n).(*ast.BinaryExpr); !ok || l.src.info.Types[n].Value != nil {
+		return "", false
+	}
+	ts := l.typ(l.typeOf(n))
+	return l.text(a.Lhs[0]) + " " + a.Tok.String() + " " + l.helper("count", ts, func(name string) string {
+		return "func " + name + "(n " + ts + ") " + ts + " { return n }"
+	}) + "(" + l.text(n) + ")", true
 }
 
 // assignInterface renders an assignment to a variable of a compiled interface

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -54,7 +55,7 @@ func (l *lowering) switchStmt(n *ast.SwitchStmt) string {
 		if i+1 < len(n.Body.List) {
 			end = n.Body.List[i+1].Pos()
 		}
-		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+l.within(f, func() string { return l.cut(c, c.Colon+1, end) }))
+		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+l.clause(f, c, c.Body, c.Colon+1, end))
 	}
 	b.WriteString(strings.Join(tests, " else ") + "\n")
 	if f.label != "" {
@@ -62,6 +63,29 @@ func (l *lowering) switchStmt(n *ast.SwitchStmt) string {
 	}
 	b.WriteString("switch " + k + " {\n" + strings.Join(clauses, "\n") + "\n} }")
 	return b.String()
+}
+
+// clause renders the statements of a clause, between two positions. yaegi does
+// not know labels there, but in a block:
+//
+//	case 1: L: for {}; fallthrough
+//	case 1: { L: for {} }; fallthrough
+func (l *lowering) clause(f *frame, c ast.Node, body []ast.Stmt, from, to token.Pos) string {
+	return l.within(f, func() string {
+		if !labelled(body) {
+			return l.cut(c, from, to)
+		}
+		end := to
+		if fallsThrough(body) {
+			end = body[len(body)-1].Pos()
+		}
+		return "{ " + l.cut(c, from, end) + " }; " + l.cut(c, end, to)
+	})
+}
+
+// labelled tells whether a statement of the list, not one in it, has a label.
+func labelled(list []ast.Stmt) bool {
+	return slices.ContainsFunc(list, func(s ast.Stmt) bool { _, ok := s.(*ast.LabeledStmt); return ok })
 }
 
 // isCase is the condition under which the clause of e is chosen.
@@ -84,9 +108,12 @@ func (l *lowering) plainSwitch(n *ast.SwitchStmt) bool {
 	}
 	for _, s := range n.Body.List {
 		c := s.(*ast.CaseClause)
+		if labelled(c.Body) {
+			return false
+		}
 		for _, e := range c.List {
 			literal := n.Tag != nil && l.src.info.Types[e].Value != nil && !wide(l.src.info.Types[e].Value)
-			if !literal && (len(c.List) > 1 || !l.simpleCondition(e) || fallsThrough(c)) {
+			if !literal && (len(c.List) > 1 || !l.simpleCondition(e) || fallsThrough(c.Body)) {
 				return false
 			}
 		}
@@ -101,11 +128,11 @@ func wide(v constant.Value) bool {
 	return v.Kind() == constant.Int && !exact
 }
 
-func fallsThrough(c *ast.CaseClause) bool {
-	if len(c.Body) == 0 {
+func fallsThrough(list []ast.Stmt) bool {
+	if len(list) == 0 {
 		return false
 	}
-	b, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt)
+	b, ok := list[len(list)-1].(*ast.BranchStmt)
 	return ok && b.Tok == token.FALLTHROUGH
 }
 

@@ -71,7 +71,7 @@ func (l *lowering) selectStmt(n *ast.SelectStmt) string {
 		if i+1 < len(n.Body.List) {
 			end = n.Body.List[i+1].Pos()
 		}
-		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+first+l.within(f, func() string { return l.cut(c, c.Colon+1, end) }))
+		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+first+l.clause(f, c, c.Body, c.Colon+1, end))
 	}
 	b.WriteString("\n")
 	if f.label != "" {

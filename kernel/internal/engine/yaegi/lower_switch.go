@@ -69,7 +69,7 @@ func (l *lowering) typeSwitch(n *ast.TypeSwitchStmt) string {
 		if i+1 < len(n.Body.List) {
 			end = n.Body.List[i+1].Pos()
 		}
-		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+l.within(f, func() string { return l.cut(c, c.Colon+1, end) }))
+		clauses = append(clauses, mark(l.src.off(c.Pos()), 0)+head+l.clause(f, c, c.Body, c.Colon+1, end))
 	}
 	tests = append([]string{fmt.Sprintf("if %s(%s) { %s = %d }", host("IsNil"), v, k, null)}, tests...)
 	b.WriteString(strings.Join(tests, " else "))

@@ -40,6 +40,7 @@ type name struct {
 	of      *name            // of an instance, what it is one of, and
 	args    []types.Type     // its type arguments
 	nodes   []unsafe.Pointer // of earlier definitions of a function, which callers hold
+	objects int              // of the checker's that mean it
 }
 
 type kind int
@@ -69,6 +70,7 @@ type notebook struct {
 	serial    int
 	used      map[string]int // how often a base was renamed or instantiated
 	packages  map[int]bool   // of modules, those whose initialisation is there
+	lost      []*name        // that no object of the checker's meant any more
 }
 
 func newNotebook() *notebook {
@@ -100,11 +102,22 @@ func (nb *notebook) lookup(o types.Object) *name {
 func (nb *notebook) bind(o types.Object, n *name) {
 	k := weakKey(o)
 	nb.mu.Lock()
-	nb.objects[k] = n
+	if old := nb.objects[k]; old != n {
+		nb.objects[k] = n
+		n.objects++
+		if old != nil {
+			old.objects--
+		}
+	}
 	nb.mu.Unlock()
 	drop := func(k any) {
 		nb.mu.Lock()
-		delete(nb.objects, k)
+		if n := nb.objects[k]; n != nil {
+			delete(nb.objects, k)
+			if n.objects--; n.objects == 0 {
+				nb.lost = append(nb.lost, n)
+			}
+		}
 		nb.mu.Unlock()
 	}
 	switch o := o.(type) {
@@ -115,6 +128,26 @@ func (nb *notebook) bind(o types.Object, n *name) {
 	case *types.TypeName:
 		runtime.AddCleanup(o, drop, k)
 	}
+}
+
+// forget returns the names in the interpreter that no cell can mention any
+// more, and drops what is known of them: another thing has their name, and the
+// checker has no object for them. Values and code that use them go on.
+func (nb *notebook) forget() []string {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	var r []string
+	for _, n := range nb.lost {
+		if n.objects > 0 || nb.live[n.base] == nil || nb.live[n.base] == n || nb.names[n.id] != n {
+			continue
+		}
+		delete(nb.names, n.id)
+		if n.current != nb.live[n.base].current {
+			r = append(r, n.current)
+		}
+	}
+	nb.lost = nil
+	return r
 }
 
 // draft is a change of the notebook that a cell makes if it compiles.
