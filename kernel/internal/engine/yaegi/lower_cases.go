@@ -98,6 +98,9 @@ func (l *lowering) isCase(tag ast.Expr, x string, e ast.Expr) string {
 	case types.IsInterface(l.typeOf(tag)) || types.IsInterface(l.typeOf(e)):
 		return host("Equal") + "([]interface{}{" + x + ", " + l.text(e) + "})"
 	}
+	if _, ok := ast.Unparen(e).(*ast.BinaryExpr); ok {
+		return x + " == (" + l.text(e) + ")"
+	}
 	return x + " == " + l.text(e)
 }
 
