@@ -105,9 +105,16 @@ test-frontends: env kernel model browser $(VENV)/.test
 	$(IN_VENV) BRANCHBOOK_REQUIRE=1 python -m pytest -q test
 
 .PHONY: conformance
-conformance: env ## run the Go project's own tests of the language as cells
+conformance: env ## run the Go project's own tests of the language as cells, and the yardsticks in $BRANCHBOOK_YARDSTICKS
 	$(call say,Running programs of the Go distribution as cells)
-	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_CONFORMANCE=all go test -count 1 -run '^TestConformance$$' ./kernel/internal/engine/...
+	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_CONFORMANCE=all go test -count 1 -timeout 30m -v -run '^(TestConformance|TestRemaining)$$' ./kernel/internal/engine/... | grep -v '^ *\(=== \|--- PASS\)'
+	@if [ -n "$$BRANCHBOOK_YARDSTICKS" ]; then $(MAKE) yardsticks; fi
+
+# The folder holds conformance.sh OUT CMD..., which says what it needs.
+.PHONY: yardsticks
+yardsticks: bin/branchbook
+	$(call say,Running the yardsticks)
+	@out="$$(mktemp -d)"; trap 'rm -rf "$$out"' EXIT; "$$BRANCHBOOK_YARDSTICKS/conformance.sh" "$$out" "$(CURDIR)/bin/branchbook" run
 
 # PROGRAMS: how many; BRANCHBOOK_SEED: the first one's number.
 PROGRAMS ?= 20000

@@ -15,15 +15,15 @@
 //
 // What yaegi cannot compile is a failure of kind Unsupported that names the
 // place; nothing ran then. What it runs in another way than Go:
-//   - A named type without methods that is no struct is its underlying type in
-//     an interface: any(Celsius(1)).(float64) succeeds. Structs without fields
-//     are one type.
-//   - A nil pointer in an interface equals nil.
-//   - Reflection, %T and %+v show shapes instead of names. Displays, fmt and
-//     assertions see the methods of a value of any type; other compiled code
-//     sees those of an interface that it asks for. Encoders see none.
+//   - Values that compiled code hands back as any have lost the names of types
+//     that are no structs, and so has a []Celsius in an interface.
+//   - Reflection and encoders see shapes instead of names, and no methods.
+//     Displays, fmt, log and assertions see both.
 //   - An interrupt also ends goroutines of earlier cells that are running at
 //     that moment, and does not run deferred calls of the interrupted cell.
+//
+// README.md counts the causes; testdata/remaining.txt has programs that show
+// them.
 package yaegi
 
 import (

@@ -1,6 +1,7 @@
 package yaegi
 
 import (
+	_ "embed"
 	"testing"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
@@ -19,6 +20,11 @@ func TestSuite(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) { enginetest.Conformance(t, newEngine) }
+
+//go:embed testdata/remaining.txt
+var remaining string
+
+func TestRemaining(t *testing.T) { enginetest.Remaining(t, newEngine, remaining) }
 
 func TestModules(t *testing.T) {
 	enginetest.Modules(t, newEngine, map[string]string{"unsafe.go": "there is no package unsafe"})
