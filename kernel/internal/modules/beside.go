@@ -32,7 +32,7 @@ func foreign(source []byte) []string {
 	var list []string
 	for _, im := range f.Imports {
 		path, err := strconv.Unquote(im.Path.Value)
-		if err == nil && path != "unsafe" && path != "C" && path != "" && !strings.HasPrefix(path, "-") && !embedded(path) {
+		if err == nil && path != "C" && path != "" && !strings.HasPrefix(path, "-") && !embedded(path) {
 			list = append(list, path)
 		}
 	}

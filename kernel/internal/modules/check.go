@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/exports"
 )
 
 // A Refusal says why a package of a module cannot be used in cells.
@@ -78,8 +79,8 @@ func (s *Set) check(p *loaded, dir string, importers []string) error {
 		Sizes:            types.SizesFor("gc", sizesArch()),
 		IgnoreFuncBodies: !s.bodies,
 		Importer: importerFunc(func(path string) (*types.Package, error) {
-			if path == "unsafe" || embedded(path) {
-				return s.Import(path)
+			if embedded(path) {
+				return exports.Importer().Import(path)
 			}
 			q := s.load(path, importers)
 			if q.err != nil {
@@ -112,7 +113,7 @@ func (s *Set) check(p *loaded, dir string, importers []string) error {
 
 // known tells whether there is such a package.
 func (s *Set) known(path string) bool {
-	if path == "unsafe" || embedded(path) {
+	if embedded(path) {
 		return true
 	}
 	m, rest, ok := s.listing.find(path)

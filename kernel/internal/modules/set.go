@@ -76,7 +76,7 @@ func (s *Set) Listing() Listing {
 
 // Import returns the package of the given path.
 func (s *Set) Import(path string) (*types.Package, error) {
-	if path == "unsafe" || embedded(path) {
+	if embedded(path) {
 		return exports.Importer().Import(path)
 	}
 	s.mu.Lock()
@@ -88,7 +88,7 @@ func (s *Set) Import(path string) (*types.Package, error) {
 	return p.Types, nil
 }
 
-func embedded(path string) bool { return exports.Has(path) }
+func embedded(path string) bool { return path == "unsafe" || exports.Has(path) }
 
 // Source implements cell.SourceImporter. It is nil in a set without bodies.
 func (s *Set) Source(pkgs []*types.Package) []*cell.Package {

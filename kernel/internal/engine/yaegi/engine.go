@@ -11,6 +11,9 @@
 //
 // What it never does: checking (package cell does), or printing.
 //
+// Packages of modules (cell.Cell.Packages) are lowered in the same way, see
+// module.go.
+//
 // # Limits
 //
 // What yaegi cannot compile is a failure of kind Unsupported that names the
@@ -19,6 +22,8 @@
 //     that are no structs, and so has a []Celsius in an interface.
 //   - Reflection and encoders see shapes instead of names, and no methods.
 //     Displays, fmt, log and assertions see both.
+//   - Two struct types of which one holds the other and that other points back,
+//     as container/list's List and Element do, panic when a pointer is set.
 //   - An interrupt also ends goroutines of earlier cells that are running at
 //     that moment, and does not run deferred calls of the interrupted cell.
 //

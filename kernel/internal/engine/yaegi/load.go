@@ -108,7 +108,7 @@ func (e *Engine) execute(p *interp.Program) (err error) {
 }
 
 // packaged are names of things of modules.
-var packaged = regexp.MustCompile(`([\pL_][\pL\pN_]*)` + typePackage + `(\w+?)__`)
+var packaged = regexp.MustCompile(`([\pL_][\pL\pN_]*)` + ofPackage + `(\w+?)__`)
 
 // explain turns an error of yaegi's compiler into one about the cell.
 func (p *program) explain(err error, file string) error {

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"go/version"
+	"slices"
 	"strconv"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
@@ -25,9 +26,9 @@ import (
 //
 // A function that cannot run ends the cell that calls it, and says why.
 
-// typePackage stands in the name of something of a package, between the name
+// ofPackage stands in the name of something of a package, between the name
 // and the package's: a letter (lisu letter tone mya ti) that no source has.
-const typePackage = "ꓸ"
+const ofPackage = "ꓸ"
 
 // add makes the syntax of a package known, once.
 func (b *library) add(p *cell.Package) *libraryPackage {
@@ -122,15 +123,7 @@ func pure(info *types.Info, e ast.Expr) bool {
 
 func isBuiltin(info *types.Info, c *ast.CallExpr, names ...string) bool {
 	id, ok := ast.Unparen(c.Fun).(*ast.Ident)
-	if !ok || !info.Types[c.Fun].IsBuiltin() {
-		return false
-	}
-	for _, n := range names {
-		if id.Name == n {
-			return true
-		}
-	}
-	return false
+	return ok && info.Types[c.Fun].IsBuiltin() && slices.Contains(names, id.Name)
 }
 
 func isNewError(info *types.Info, c *ast.CallExpr) bool {
@@ -162,7 +155,7 @@ func (b *library) moduleOf(o types.Object) *libraryPackage {
 // baseName is what names in the interpreter begin with that stand for o.
 func (l *lowering) baseName(o types.Object) string {
 	if m := l.std.moduleOf(o); m != nil {
-		return o.Name() + typePackage + m.name
+		return o.Name() + ofPackage + m.name
 	}
 	return o.Name()
 }
@@ -198,7 +191,7 @@ func (l *lowering) startFunc(src *source, n ast.Node, fn, owner string, text fun
 	defer func() { l.src, l.env, l.locals = was, env, locals }()
 	l.src, l.env, l.locals = src, nil, map[*types.TypeName]*types.Named{}
 	name := l.add(fn, funcName)
-	name.current = l.numbered(fn + typePackage + owner)
+	name.current = l.numbered(fn + ofPackage + owner)
 	l.begin(n)
 	l.moveLocals(n, name.current)
 	l.pieces = append(l.pieces, &piece{name: name, text: "func " + nameRef(name.id) + text(), src: src, pos: n.Pos(), fn: fn})

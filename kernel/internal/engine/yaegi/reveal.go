@@ -173,7 +173,7 @@ func sourceName(typ string) string {
 		return ""
 	}
 	name, _, _ = strings.Cut(name, "__")
-	if name, pkg, ok := strings.Cut(name, typePackage); ok {
+	if name, pkg, ok := strings.Cut(name, ofPackage); ok {
 		return strings.Repeat("*", strings.IndexByte(typ, 'm')) + pkg + "." + name
 	}
 	return strings.Repeat("*", strings.IndexByte(typ, 'm')) + name
