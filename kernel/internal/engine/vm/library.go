@@ -29,8 +29,18 @@ func (l *library) has(p *types.Package) bool { return l.ours[p] }
 // external makes r the instance f of a generic function or method o of a
 // compiled package.
 func (l *library) external(f *ssa.Function, o *types.Func, r *function) error {
+	if g := generics[bare(o)]; g != nil {
+		params, results := l.e.signature(f.Signature)
+		t := reflect.FuncOf(params, results, f.Signature.Variadic())
+		var args []reflect.Type
+		for _, a := range f.TypeArgs() {
+			args = append(args, l.e.types.of(a))
+		}
+		r.native = l.e.nativeOf(reflect.MakeFunc(t, g(t, args)))
+		return nil
+	}
 	if o.Signature().Recv() != nil {
-		return l.method(f, o, r)
+		return unsupported{fmt.Sprintf("the method %s", o.FullName())}
 	}
 	src, err := l.source(o.Pkg().Path())
 	if err != nil {
@@ -137,13 +147,11 @@ func (l *library) instance(f *types.Func, args []types.Type) *ssa.Function {
 	return nil
 }
 
-// method makes r a method of a generic type of a compiled package.
-func (l *library) method(f *ssa.Function, o *types.Func, r *function) error {
-	if m := genericMethods[strings.ReplaceAll(o.FullName(), "[T]", "")]; m != nil {
-		params, results := l.e.signature(f.Signature)
-		t := reflect.FuncOf(params, results, f.Signature.Variadic())
-		r.native = l.e.nativeOf(reflect.MakeFunc(t, m))
-		return nil
+// bare is a function's full name without type parameters.
+func bare(o *types.Func) string {
+	s := o.FullName()
+	if i := strings.IndexByte(s, '['); i >= 0 {
+		s = s[:i] + s[strings.LastIndexByte(s, ']')+1:]
 	}
-	return unsupported{fmt.Sprintf("the method %s", o.FullName())}
+	return s
 }

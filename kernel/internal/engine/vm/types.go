@@ -276,11 +276,16 @@ func (u *universe) declared(t types.Type, d *rtype.Decl, ms, pms []*types.Select
 	})
 }
 
+// methodSet is without what embedded compiled types have for themselves: nobody
+// can call that.
 func (u *universe) methodSet(t types.Type) []*types.Selection {
 	set := types.NewMethodSet(t)
 	r := make([]*types.Selection, 0, set.Len())
 	for s := range set.Methods() {
-		r = append(r, s)
+		f := s.Obj().(*types.Func)
+		if f.Exported() || !u.e.compiled(f.Pkg()) || types.IsInterface(f.Signature().Recv().Type()) {
+			r = append(r, s)
+		}
 	}
 	return r
 }

@@ -143,7 +143,8 @@ func fill(u *uncommon, to []method, from []Method) error {
 
 var stubsUsed struct {
 	sync.Mutex
-	n int
+	n    int
+	more []stubPage
 }
 
 // stub returns the offset of a piece of code that jumps to a closure.
@@ -151,17 +152,23 @@ func stub(closure unsafe.Pointer) (int32, error) {
 	stubsUsed.Lock()
 	defer stubsUsed.Unlock()
 	i := stubsUsed.n
-	if i == stubCount {
-		return 0, fmt.Errorf("rtype: make methods: all %d places are used", stubCount)
+	if i < stubCount {
+		methods[i] = closure
+		stubsUsed.n++
+		return addReflectOff(pointer(stubs + uintptr(i)*stubSize)), nil
+	}
+	i -= stubCount
+	if i/pageStubs == len(stubsUsed.more) {
+		p, err := newStubPage()
+		if err != nil {
+			return 0, fmt.Errorf("rtype: make more than %d methods: %w", stubCount, err)
+		}
+		stubsUsed.more = append(stubsUsed.more, p)
 	}
 	stubsUsed.n++
-	methods[i] = closure
-	return addReflectOff(code(i)), nil
-}
-
-// code is the address of piece i.
-func code(i int) unsafe.Pointer {
-	return pointer(stubs + uintptr(i)*stubSize)
+	p := stubsUsed.more[i/pageStubs]
+	p.closures[i%pageStubs] = closure
+	return addReflectOff(pointer(p.code + uintptr(i%pageStubs)*pageStubSize)), nil
 }
 
 func offset(p *byte) int32 { return addReflectOff(unsafe.Pointer(p)) }

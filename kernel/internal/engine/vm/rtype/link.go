@@ -132,7 +132,7 @@ func pointer(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointe
 var stubs, enter uintptr
 
 const (
-	stubCount = 16384
+	stubCount = 4096
 	stubSize  = 16
 )
 

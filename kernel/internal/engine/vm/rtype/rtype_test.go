@@ -209,3 +209,32 @@ func TestStructuresAreTheRuntimes(t *testing.T) {
 		}
 	}
 }
+
+// There are pieces of code for any number of methods.
+func TestManyMethods(t *testing.T) {
+	sig := reflect.TypeFor[func(a, b int, s string, f float64) (string, float64)]()
+	for i := range stubCount/2 + pageStubs {
+		d := Declare("M", "main", reflect.TypeFor[int](), 1, 1)
+		m := []Method{{Name: "F", Exported: true, Type: sig, Word: reflect.ValueOf(func(p unsafe.Pointer, a, b int, s string, f float64) (string, float64) {
+			return fmt.Sprint(i, *(*int)(p), a, b, s, f), f * 2
+		})}}
+		if err := d.Complete(reflect.TypeFor[int](), m, m); err != nil {
+			t.Skip("no more: ", err)
+		}
+		if i%500 != 0 {
+			continue
+		}
+		v := reflect.New(d.Type()).Elem()
+		v.SetInt(9)
+		x, ok := v.Interface().(interface {
+			F(a, b int, s string, f float64) (string, float64)
+		})
+		if !ok {
+			t.Fatal("the type lacks its method")
+		}
+		s, f := x.F(1, 2, "x", 1.5)
+		if want := fmt.Sprint(i, 9, 1, 2, "x", 1.5); s != want || f != 3 {
+			t.Fatalf("type %d: got %s, %v, want %s", i, s, f, want)
+		}
+	}
+}
