@@ -2,6 +2,7 @@ package yaegi
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/traefik/yaegi/interp"
@@ -25,50 +26,50 @@ func BenchmarkOneLineCell(b *testing.B) {
 	}
 }
 
-const hotLoop = `
-func hot(n int) int {
-	xs := []int{1, 2, 3, 4}
-	s := 0
-	for i := 0; i < n; i++ {
-		s += xs[i&3] * i
-	}
-	return s
-}
-func fib(n int) int {
-	if n < 2 {
-		return n
-	}
-	return fib(n-1) + fib(n-2)
-}
-`
-
-func BenchmarkLoop(b *testing.B) {
+// The same in a scope of 500 names.
+func BenchmarkOneLineCellAmong500Names(b *testing.B) {
 	nb := enginetest.Open(b, newEngine)
-	mustRun(b, nb, hotLoop)
+	for i := range 125 {
+		mustRun(b, nb, fmt.Sprintf("x%d := %d\nfunc f%d(n int) int { return n + x%d }\ntype T%d struct{ n int }\nconst c%d = %d", i, i, i, i, i, i, i))
+	}
 	for b.Loop() {
-		mustRun(b, nb, "hot(1000000)")
+		mustRun(b, nb, "f7(x3) + 1")
 	}
 }
 
-func BenchmarkCalls(b *testing.B) {
-	nb := enginetest.Open(b, newEngine)
-	mustRun(b, nb, hotLoop)
-	for b.Loop() {
-		mustRun(b, nb, "fib(22)")
-	}
+// hot are functions of one loop each, for cells and raw yaegi alike.
+var hot = []struct{ kind, source string }{
+	{"integers", "func hot(n int) int { s := 0; for i := 0; i < n; i++ { s += i * i & 7 }; return s }"},
+	{"slice", "func hot(n int) int { xs := []int{1, 2, 3, 4}; s := 0; for i := 0; i < n; i++ { s += xs[i&3] }; return s }"},
+	{"map", "func hot(n int) int { m := map[int]int{0: 1, 1: 2}; s := 0; for i := 0; i < n; i++ { s += m[i&1] }; return s }"},
+	{"string", "func hot(n int) int { t := \"abcd\"; s := 0; for i := 0; i < n; i++ { s += int(t[i&3]) }; return s }"},
+	{"floats", "func hot(n int) float64 { s := 0.5; for i := 0; i < n; i++ { s = s*0.99 + 1.5 }; return s }"},
+	{"calls", "func inc(n int) int { return n + 1 }\nfunc hot(n int) int { s := 0; for i := 0; i < n; i++ { s = inc(s) }; return s }"},
+	{"methods", "type T struct{ n int }\nfunc (t T) Get() int { return t.n }\nfunc hot(n int) int { t := T{3}; s := 0; for i := 0; i < n; i++ { s += t.Get() }; return s }"},
+	{"closures", "func hot(n int) int { s := 0; add := func(k int) { s += k }; for i := 0; i < n; i++ { add(2) }; return s }"},
 }
 
-func raw(b *testing.B, call string) {
-	i := interp.New(interp.Options{})
-	if _, err := i.Eval("package main\n" + hotLoop); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := i.Eval(call); err != nil {
-			b.Fatal(err)
-		}
+// Loops in a cell and in raw yaegi.
+func BenchmarkHot(b *testing.B) {
+	const call = "hot(100000)"
+	for _, h := range hot {
+		b.Run(h.kind+"/cell", func(b *testing.B) {
+			nb := enginetest.Open(b, newEngine)
+			mustRun(b, nb, h.source)
+			for b.Loop() {
+				mustRun(b, nb, call)
+			}
+		})
+		b.Run(h.kind+"/raw", func(b *testing.B) {
+			i := interp.New(interp.Options{})
+			if _, err := i.Eval("package main\n" + h.source); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := i.Eval(call); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
-
-func BenchmarkRawLoop(b *testing.B)  { raw(b, "hot(1000000)") }
-func BenchmarkRawCalls(b *testing.B) { raw(b, "fib(22)") }

@@ -263,7 +263,15 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	case *ast.IndexListExpr:
 		return l.explicit(n, n.X)
 	case *ast.SelectorExpr:
-		return l.selector(n)
+		s, ok := l.selector(n)
+		if l.boolOfResult(n) {
+			if !ok {
+				s = l.inner(n)
+			}
+			t := l.typeOf(n)
+			return l.toBool(s, t, t), true
+		}
+		return s, ok
 	case *ast.Ident:
 		return l.ident(n)
 	case *ast.BasicLit:

@@ -149,7 +149,51 @@ func (l *lowering) rangeStmt(r *ast.RangeStmt) string {
 		first = l.copies(r.Key, r.Value)
 	}
 	head := l.cut(r, r.Pos(), r.Body.Pos())
+	if n := l.pointedArray(r); n > 0 {
+		k := "_"
+		if !isBlank(r.Key) {
+			k = l.text(r.Key)
+		}
+		if isBlank(r.Value) && l.simpleCondition(r.X) { // the pointer may be nil
+			head = fmt.Sprintf("for %s := range [%d]struct{}{} ", k, n)
+			if k == "_" {
+				head = fmt.Sprintf("for range [%d]struct{}{} ", n)
+			}
+		} else {
+			v := "_"
+			if !isBlank(r.Value) {
+				v = l.text(r.Value)
+			}
+			define := " := "
+			if k == "_" && v == "_" {
+				define = " = "
+			}
+			head = "for " + k + ", " + v + define + "range " + l.ranged(r) + " "
+		}
+	}
 	return head + l.within(f, func() string { return l.loopBody(r.Body, first, "") })
+}
+
+// pointedArray is the length of the array behind a pointer that is ranged over,
+// which yaegi cannot do; 0 for other ranges:
+//
+//	for _, x := range p {}
+//	for _, x := range (p)[:] {}
+func (l *lowering) pointedArray(r *ast.RangeStmt) int64 {
+	if p, ok := l.typeOf(r.X).Underlying().(*types.Pointer); ok {
+		if a, ok := p.Elem().Underlying().(*types.Array); ok {
+			return a.Len()
+		}
+	}
+	return 0
+}
+
+// ranged renders what is ranged over.
+func (l *lowering) ranged(r *ast.RangeStmt) string {
+	if l.pointedArray(r) > 0 {
+		return "(" + l.text(r.X) + ")[:]"
+	}
+	return l.text(r.X)
 }
 
 // rangeAssign renders a range that assigns to operands that are there. yaegi
@@ -175,7 +219,7 @@ func (l *lowering) rangeAssign(r *ast.RangeStmt, f *frame) string {
 	if len(sets) == 0 {
 		define = " = "
 	}
-	return "for " + strings.Join(vars, ", ") + define + "range " + l.text(r.X) + " " +
+	return "for " + strings.Join(vars, ", ") + define + "range " + l.ranged(r) + " " +
 		l.within(f, func() string { return l.loopBody(r.Body, strings.Join(sets, "; "), "") })
 }
 

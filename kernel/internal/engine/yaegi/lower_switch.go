@@ -162,6 +162,19 @@ func (l *lowering) assertedBool(x string, from, to types.Type) string {
 	}) + "(" + x + ")"
 }
 
+// boolOfResult tells bool fields of a call's result, which yaegi reads wrong in
+// conditions.
+func (l *lowering) boolOfResult(e *ast.SelectorExpr) bool {
+	s := l.src.info.Selections[e]
+	_, call := ast.Unparen(e.X).(*ast.CallExpr)
+	return call && s != nil && s.Kind() == types.FieldVal && isBoolean(s.Type()) && !isPointer(l.typeOf(e.X))
+}
+
+func isPointer(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok
+}
+
 // toBool renders a conversion to a type of bools, which yaegi takes for true in
 // conditions as well.
 func (l *lowering) toBool(x string, from, to types.Type) string {
