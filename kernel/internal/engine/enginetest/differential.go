@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	fewPrograms = 60 // of a test that takes seconds
+	fewPrograms = 60  // of a test that takes seconds
 	batch       = 200 // programs that are compiled at once
 	maxShrunk   = 3   // differences that are made small
 )

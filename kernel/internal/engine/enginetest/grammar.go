@@ -17,8 +17,6 @@ const (
 	// NamedIdentity is telling a named type from its underlying type, and from
 	// others of the same shape, by an interface value's dynamic type.
 	NamedIdentity Feature = 1 << iota
-	// TypedNil is telling a nil pointer in an interface from nil.
-	TypedNil
 	// TypeNames is printing the names of types: %T, %+v, %#v and what panics
 	// say of them.
 	TypeNames
