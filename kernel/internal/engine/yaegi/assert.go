@@ -49,10 +49,17 @@ func (e *Engine) refuse(holds []any, name string, methods ...string) {
 	panic(runtimeError("interface conversion: " + e.goName(holds[0]) + " is not " + name + ": missing method" + missing))
 }
 
-// cast sets what to points to to the only element of holds, if it is of that
-// type, name: "main.T" or "*main.T", and "" or "*" for all that are no cell's.
-func (e *Engine) cast(holds []any, name string, to any) bool {
-	x := holds[0]
+// cast sets what to points to to x if that is of its type, name: "main.T" or
+// "*main.T", and "" or "*" for all that are no cell's.
+func (e *Engine) cast(x any, name string, to any) bool {
+	if predeclared(x) {
+		v, slot := reflect.ValueOf(x), reflect.ValueOf(to).Elem()
+		if name != "" || v.Type() != slot.Type() {
+			return false
+		}
+		slot.Set(v)
+		return true
+	}
 	have := e.typeName(x)
 	switch {
 	case have == "":
@@ -74,6 +81,16 @@ func (e *Engine) cast(holds []any, name string, to any) bool {
 	}
 	slot.Set(v)
 	return true
+}
+
+// predeclared tells values of the types that most values of any type are of:
+// nothing is around them.
+func predeclared(x any) bool {
+	switch x.(type) {
+	case bool, int, float64, string, []any, map[string]any:
+		return true
+	}
+	return false
 }
 
 // mismatch panics because the only element of holds, of interface type from,

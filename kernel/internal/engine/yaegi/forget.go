@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"reflect"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -29,6 +30,7 @@ type reach struct {
 	kindType, symType, actionType, typType, frameType                       reflect.Type
 	frameFields                                                             []int // all but the lock
 	kinds                                                                   map[int]string
+	categories                                                              sync.Map // names of categories of types
 }
 
 func newReach(i *interp.Interpreter) (*reach, error) {

@@ -45,7 +45,7 @@ import (
 //	c, ok := maybe__1(x)
 //
 //	func maybe__1(x interface{}) (celsius, bool) {
-//		var y celsius; ok := host.Cast([]interface{}{x}, "main.celsius", &y); return y, ok }
+//		var y celsius; ok := host.CastAny(x, "main.celsius", &y); return y, ok }
 
 // assertion renders x.(to) with one result.
 func (l *lowering) assertion(x string, from, to types.Type) string {
@@ -78,7 +78,11 @@ func (l *lowering) toType(which string, from, to types.Type) string {
 			return head + ts + " { y, ok := " + l.toType("maybe", from, to) + "(x); if !ok { " +
 				host("Mismatch") + "([]interface{}{x}, " + quote(types.TypeString(from, pathless)) + ", " + quote(types.TypeString(to, pathless)) + ") }; return y }"
 		}
-		return head + "(" + ts + ", bool) { var y " + ts + "; ok := " + host("Cast") + "([]interface{}{x}, " + l.quoted(to) + ", &y); return y, ok }"
+		cast, held := "Cast", "[]interface{}{x}"
+		if empty(from) { // the variable holds what the slice would
+			cast, held = "CastAny", "x"
+		}
+		return head + "(" + ts + ", bool) { var y " + ts + "; ok := " + host(cast) + "(" + held + ", " + l.quoted(to) + ", &y); return y, ok }"
 	})
 }
 

@@ -148,10 +148,21 @@ func (r *reach) wrappedType(x any) string {
 		return ""
 	}
 	typ := reflect.NewAt(r.typType, unsafe.Add(n, r.typ)).Elem()
-	if typ.IsNil() || fmt.Sprint(unlock(typ.Elem().FieldByName("cat")).Interface()) == "interfaceT" {
+	if typ.IsNil() || r.category(typ.Elem().FieldByName("cat")) == "interfaceT" {
 		return ""
 	}
 	return typ.Elem().FieldByName("str").String()
+}
+
+// category names a category of types as yaegi does.
+func (r *reach) category(cat reflect.Value) string {
+	k := cat.Uint()
+	if s, ok := r.categories.Load(k); ok {
+		return s.(string)
+	}
+	s := fmt.Sprint(unlock(cat).Interface())
+	r.categories.Store(k, s)
+	return s
 }
 
 // dynamicType is wrappedType of the innermost wrapper that knows it; ok is
