@@ -21,6 +21,8 @@ type externs struct {
 	tables  map[string]map[string]reflect.Value
 	private map[types.Object]reflect.Type // of unexported types that exported things have
 	learned map[string]bool
+
+	instances map[string]reflect.Type // of generic types, by path and name
 }
 
 func (x *externs) init(e *Engine) {
@@ -131,6 +133,43 @@ func (x *externs) matchFunc(s *types.Signature, r reflect.Type, skip int, seen m
 	}
 	for i := range s.Results().Len() {
 		x.match(s.Results().At(i).Type(), r.Out(i), seen)
+	}
+}
+
+// instance is an instance of a generic type that compiled functions have, as
+// iter.Seq[string], by its path and name; nil if none has it.
+func (x *externs) instance(path, name string) reflect.Type {
+	if x.instances == nil {
+		x.instances = map[string]reflect.Type{}
+		for _, p := range symbols.Paths() {
+			for _, v := range symbols.Table(p) {
+				x.addInstances(v.Type())
+			}
+		}
+	}
+	return x.instances[path+"."+name]
+}
+
+// addInstances notes the instances among a function's or the methods' types.
+func (x *externs) addInstances(t reflect.Type) {
+	switch {
+	case t.Kind() == reflect.Func:
+		for in := range t.Ins() {
+			x.addInstance(in)
+		}
+		for out := range t.Outs() {
+			x.addInstance(out)
+		}
+	case t.Kind() == reflect.Pointer:
+		for m := range t.Methods() {
+			x.addInstances(m.Type)
+		}
+	}
+}
+
+func (x *externs) addInstance(t reflect.Type) {
+	if name := t.Name(); strings.HasSuffix(name, "]") {
+		x.instances[t.PkgPath()+"."+name] = t
 	}
 }
 

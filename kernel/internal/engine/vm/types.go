@@ -230,6 +230,12 @@ func (u *universe) named(n *types.Named) reflect.Type {
 		}
 		refuse("the type %s of a compiled package", n)
 	}
+	if u.e.compiled(n.Obj().Pkg()) {
+		if r := u.e.externs.instance(n.Obj().Pkg().Path(), u.title(n)); r != nil {
+			u.types.Set(n, r)
+			return r
+		}
+	}
 	under := n.Underlying()
 	shape := u.shape(under)
 	if r, ok := u.types.At(n).(reflect.Type); ok {
