@@ -29,6 +29,11 @@ func (l *lowering) assign(a *ast.AssignStmt) (string, bool) {
 		}
 		l.apart(a.Rhs)
 	}
+	if len(a.Lhs) > 1 && len(a.Rhs) == 1 && a.Tok == token.DEFINE {
+		if s, ok := l.redeclaresCall(a); ok {
+			return s, true
+		}
+	}
 	if len(a.Lhs) == 2 && len(a.Rhs) == 1 {
 		l.receiveOnly(a.Rhs[0])
 	}

@@ -50,6 +50,45 @@ func (l *lowering) redeclares(a *ast.AssignStmt) (string, bool) {
 	return pre + strings.TrimPrefix(sets, "; "), true
 }
 
+// redeclaresCall is redeclares for the values of one operand. It matters where
+// a closure has the variable: so have the deferred calls of a function, whose
+// body is one, its results.
+//
+//	f, err := os.Open(name)
+//	v__1, v__2 := os.Open(name); f := v__1; err = v__2
+func (l *lowering) redeclaresCall(a *ast.AssignStmt) (string, bool) {
+	tuple, ok := l.typeOf(a.Rhs[0]).(*types.Tuple)
+	if !ok || tuple.Len() != len(a.Lhs) {
+		return "", false
+	}
+	fn, again := l.fnFrame(len(l.stack)), false
+	for _, e := range a.Lhs {
+		if id := e.(*ast.Ident); id.Name != "_" && l.src.info.Defs[id] == nil {
+			again = again || fn != nil && fn.d != "" || l.esc[l.src.info.Uses[id]]
+		}
+	}
+	if !again {
+		return "", false
+	}
+	var vars, sets []string
+	for i, e := range a.Lhs {
+		if isBlank(e) {
+			vars = append(vars, "_")
+			continue
+		}
+		v, define := l.fresh("v"), " := "
+		vars = append(vars, v)
+		if l.src.info.Defs[e.(*ast.Ident)] == nil {
+			define = " = "
+			if from, to := tuple.At(i).Type(), l.typeOf(e); types.IsInterface(to) && !types.IsInterface(from) {
+				v = l.asInterface(v, from, to)
+			}
+		}
+		sets = append(sets, l.text(e)+define+v)
+	}
+	return strings.Join(vars, ", ") + " := " + l.text(a.Rhs[0]) + "; " + strings.Join(sets, "; "), true
+}
+
 // inPlace tells operands that yaegi evaluates right into what is assigned to,
 // and calls in others, which come before the assignments.
 func (l *lowering) inPlace(e ast.Expr) (found bool) {
