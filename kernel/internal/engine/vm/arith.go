@@ -91,6 +91,14 @@ func intConst(o token.Token, z, x uintptr, n int) op {
 		return func(fr *frame) { *at[int](fr, z) = *at[int](fr, x) * n }
 	case token.AND:
 		return func(fr *frame) { *at[int](fr, z) = *at[int](fr, x) & n }
+	case token.REM:
+		if n > 0 {
+			return func(fr *frame) { *at[int](fr, z) = *at[int](fr, x) % n }
+		}
+	case token.QUO:
+		if n > 0 {
+			return func(fr *frame) { *at[int](fr, z) = *at[int](fr, x) / n }
+		}
 	}
 	return nil
 }

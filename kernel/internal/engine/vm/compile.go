@@ -25,6 +25,7 @@ type compiler struct {
 	inits  []func(*frame) // write the template
 	start  []op           // run at the start of each call
 
+	done   map[*ssa.UnOp]bool // loads that are made with the address before them
 	blocks map[*ssa.BasicBlock]*block
 	queue  []*ssa.BasicBlock
 	ops    []op // of the block that is being compiled
@@ -46,7 +47,7 @@ const maxLocal = 1024
 func (e *Engine) compile(c *code) *body {
 	k := &compiler{
 		e: e, fn: c.fn, c: c, memory: startFrame(), slots: map[ssa.Value]uintptr{}, tuples: map[ssa.Value][]value{},
-		consts: map[constKey]uintptr{}, blocks: map[*ssa.BasicBlock]*block{},
+		consts: map[constKey]uintptr{}, blocks: map[*ssa.BasicBlock]*block{}, done: map[*ssa.UnOp]bool{},
 	}
 	k.parameters()
 	for _, b := range c.fn.Blocks {
@@ -133,6 +134,12 @@ func loadFree(m move) op {
 // assign gives a value its slot.
 func (k *compiler) assign(v ssa.Value) {
 	switch v := v.(type) {
+	case *ssa.BinOp:
+		if p := phiOf(v); p != nil {
+			k.assign(p)
+			k.slots[v] = k.slots[p]
+			return
+		}
 	case *ssa.Extract:
 		k.assign(v.Tuple)
 		k.slots[v] = k.tuples[v.Tuple][v.Index].off

@@ -26,7 +26,7 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.UnOp:
 		switch i.Op {
 		case token.MUL:
-			if k.unneeded(i) {
+			if k.unneeded(i) || k.combined(i) {
 				return
 			}
 			k.emit(loadOp(k.typ(i), k.slot(i), k.slot(i.X), k.spot(k.near)))
@@ -55,12 +55,22 @@ func (k *compiler) instr(i ssa.Instruction) {
 		}
 		k.emit(storeOp(k.typ(i.Val), k.slot(i.Addr), k.slot(i.Val), k.spot(k.near)))
 	case *ssa.FieldAddr:
+		if o := k.fieldLoad(i); o != nil {
+			k.done[loadOf(i)] = true
+			k.emit(o)
+			return
+		}
 		k.emit(k.fieldAddr(i))
 	case *ssa.Field:
 		if _, ok := i.X.(*ssa.Const); ok {
 			k.emit(copyOp(k.typ(i), k.slot(i), k.slot(i.X)+k.typ(i.X).Field(i.Field).Offset))
 		}
 	case *ssa.IndexAddr:
+		if o := k.indexLoad(i); o != nil {
+			k.done[loadOf(i)] = true
+			k.emit(o)
+			return
+		}
 		k.emit(k.indexAddr(i))
 	case *ssa.Index:
 		k.emit(k.index(i))

@@ -706,6 +706,50 @@ var shapes = map[string]direct{
 		r0 := (*(*func(unsafe.Pointer, uintptr, uintptr, unsafe.Pointer, uintptr, uintptr) unsafe.Pointer)(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]), *at[unsafe.Pointer](fr, a[3]), *at[uintptr](fr, a[4]), *at[uintptr](fr, a[5]))
 		*at[unsafe.Pointer](fr, r[0].off) = r0
 	},
+	"PPI>IPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer, unsafe.Pointer, uintptr) (uintptr, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[uintptr](fr, a[2]))
+		r[0].set(fr, r0)
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+		*at[unsafe.Pointer](fr, r[2].off) = r2
+	},
+	"PPIPII>IPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer, unsafe.Pointer, uintptr, unsafe.Pointer, uintptr, uintptr) (uintptr, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[uintptr](fr, a[2]), *at[unsafe.Pointer](fr, a[3]), *at[uintptr](fr, a[4]), *at[uintptr](fr, a[5]))
+		r[0].set(fr, r0)
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+		*at[unsafe.Pointer](fr, r[2].off) = r2
+	},
+	"PIPII>IPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer, uintptr, unsafe.Pointer, uintptr, uintptr) (uintptr, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[uintptr](fr, a[3]), *at[uintptr](fr, a[4]))
+		r[0].set(fr, r0)
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+		*at[unsafe.Pointer](fr, r[2].off) = r2
+	},
+	"PI>IP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr) (uintptr, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]))
+		r[0].set(fr, r0)
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"P>PIP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer) (unsafe.Pointer, uintptr, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		r[1].set(fr, r1)
+		*at[unsafe.Pointer](fr, r[2].off) = r2
+	},
+	"PIPI>II": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr, unsafe.Pointer, uintptr) (uintptr, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[uintptr](fr, a[3]))
+		r[0].set(fr, r0)
+		r[1].set(fr, r1)
+	},
+	"PIP>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr, unsafe.Pointer) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[unsafe.Pointer](fr, a[2]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"PPIP>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, unsafe.Pointer, uintptr, unsafe.Pointer) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[uintptr](fr, a[2]), *at[unsafe.Pointer](fr, a[3]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
 	"F>": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
 		(*(*func(float64))(unsafe.Pointer(&f)))(*at[float64](fr, a[0]))
 	},
