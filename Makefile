@@ -62,7 +62,7 @@ clean: ## remove what make made here; models and Go's cache stay
 # ---- what developers run
 
 .PHONY: test
-test: check test-pure test-native test-race test-baseline test-frontends ## run everything that CI runs
+test: check test-pure test-native test-engines test-race test-baseline test-frontends ## run everything that CI runs
 	$(call say,All tests passed)
 
 # The tables of internal/symbols name what is deprecated too, for cells.
@@ -87,6 +87,12 @@ test-native: env browser model $(VENV)/.demo
 	$(call say,Testing everything in Go)
 	$(IN_VENV) BRANCHBOOK_REQUIRE=1 go test -timeout 20m ./...
 
+# The engine that is not the default one: only these tests run cells in a worker.
+.PHONY: test-engines
+test-engines: env model
+	$(call say,Testing cells on the engine vm)
+	$(IN_VENV) BRANCHBOOK_ENGINE=vm BRANCHBOOK_REQUIRE=1 go test -timeout 20m ./kernel ./cmd/branchbook
+
 # The race detector would need its own build of llama.cpp: packages that link
 # it are left out.
 .PHONY: test-race
@@ -103,6 +109,7 @@ test-baseline: env
 test-frontends: env kernel model browser $(VENV)/.test
 	$(call say,Testing in Jupyter and in a browser)
 	$(IN_VENV) BRANCHBOOK_REQUIRE=1 python -m pytest -q test
+	$(IN_VENV) BRANCHBOOK_ENGINE=vm BRANCHBOOK_REQUIRE=1 python -m pytest -q test/test_cells.py test/test_first_light.py
 
 .PHONY: conformance
 conformance: env ## run the Go project's own tests of the language as cells, and the yardsticks in $BRANCHBOOK_YARDSTICKS
