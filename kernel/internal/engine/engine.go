@@ -18,6 +18,20 @@ type Engine interface {
 	Close() error
 }
 
+// Limits bound what a cell may use. A zero means what the engine does by
+// itself, a negative number no limit.
+type Limits struct {
+	Steps      int64 // calls and turns of loops
+	Memory     int64 // bytes of the heap, what earlier cells left included
+	Goroutines int64 // that run at a time, those of earlier cells included
+}
+
+// Limiter is an engine that can bound cells.
+type Limiter interface {
+	Limits() Limits
+	Limit(l Limits) // from the next cell on
+}
+
 // Outcome is how a cell ended.
 type Outcome struct {
 	Values  []Value  // of Cell.Show; empty when nothing is shown

@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"fmt"
+	"go/token"
 	"reflect"
 	"runtime"
 	"sync"
@@ -40,7 +42,25 @@ type assertionError struct {
 }
 
 // failAssert panics as a failed assertion does in compiled Go.
-func failAssert(from reflect.Type, have *rtype.Type, want reflect.Type) {
+//
+// Types of one name from two cells are told apart.
+func (e *Engine) failAssert(from reflect.Type, have *rtype.Type, want reflect.Type) {
+	if have != nil && have.Reflect().String() == want.String() {
+		old, now := e.cellOf(have), e.cellOf(rtype.Of(want))
+		if old != now && old*now > 0 {
+			panic(typesOfCells(fmt.Sprintf("interface conversion: %v is %v of In[%d], not %v of In[%d]", from, want, old, want, now)))
+		}
+	}
+	e.failed(from, have, want)
+}
+
+// typesOfCells is the error of an assertion that a type of another cell fails.
+type typesOfCells string
+
+func (e typesOfCells) Error() string { return string(e) }
+func (typesOfCells) RuntimeError()   {}
+
+func (*Engine) failed(from reflect.Type, have *rtype.Type, want reflect.Type) {
 	e := &assertionError{asserted: rtype.Of(want)}
 	switch {
 	case have == nil && want.Kind() == reflect.Interface:
@@ -50,6 +70,20 @@ func failAssert(from reflect.Type, have *rtype.Type, want reflect.Type) {
 		e.inter, e.concrete = rtype.Of(from), have
 	}
 	panic((*runtime.TypeAssertionError)(unsafe.Pointer(e)))
+}
+
+// cellOf is the number of the cell that declares a named type, or of the one
+// that a pointer points to.
+func (e *Engine) cellOf(t *rtype.Type) int {
+	if r := t.Reflect(); r.Kind() == reflect.Pointer && r.Name() == "" {
+		t = rtype.Of(r.Elem())
+	}
+	pos, ok := e.types.made.Load(t)
+	if !ok {
+		return 0
+	}
+	at, _ := e.place(pos.(token.Pos))
+	return at.Cell
 }
 
 // missingMethod names the first method of an interface that a type lacks.

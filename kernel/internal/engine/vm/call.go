@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
 )
 
 // exec runs a frame to the end of its call.
@@ -246,6 +248,9 @@ func (m *methodCache) bind(tab unsafe.Pointer) func(*frame, unsafe.Pointer) {
 		}
 	}
 	code := unsafe.Add(tab, unsafe.Offsetof(table{}.code)+uintptr(i)*unsafe.Sizeof(uintptr(0)))
+	if h, ok := hosted["("+rt.Reflect().String()+")."+m.method.Name()]; ok {
+		code = rtype.FuncPointer(reflect.ValueOf(h(m.e)))
+	}
 	g.args = append([]uintptr{m.data}, g.args...)
 	n := newNativeCall(reflect.FuncOf(append([]reflect.Type{reflect.TypeFor[unsafe.Pointer]()}, m.params...), m.results, m.method.Signature().Variadic()), &g)
 	return func(fr *frame, data unsafe.Pointer) {

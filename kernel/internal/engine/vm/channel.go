@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"fmt"
 	"go/types"
 	"reflect"
 	"unsafe"
@@ -14,13 +15,13 @@ import (
 
 func (k *compiler) send(i *ssa.Send) op {
 	ch, x, here := k.slot(i.Chan), k.slot(i.X), k.spot(i.Pos())
-	t := k.typ(i.Chan)
+	t, own := k.typ(i.Chan), own(i.Chan.Type())
 	return func(fr *frame) {
 		fr.at = here
 		if c := *at[unsafe.Pointer](fr, ch); c != nil && rtype.ChanSend(c, slot(fr, x), true) {
 			return
 		}
-		fr.wait(reflect.SelectCase{Dir: reflect.SelectSend, Chan: chanValue(t, fr, ch), Send: reflect.NewAt(t.Elem(), slot(fr, x)).Elem()})
+		fr.wait(own, reflect.SelectCase{Dir: reflect.SelectSend, Chan: chanValue(t, fr, ch), Send: reflect.NewAt(t.Elem(), slot(fr, x)).Elem()})
 	}
 }
 
@@ -30,7 +31,7 @@ func chanValue(t reflect.Type, fr *frame, off uintptr) reflect.Value {
 }
 
 func (k *compiler) receive(v *ssa.UnOp) op {
-	ch, here, t := k.slot(v.X), k.spot(v.Pos()), k.typ(v.X)
+	ch, here, t, own := k.slot(v.X), k.spot(v.Pos()), k.typ(v.X), own(v.X.Type())
 	var z, ok uintptr
 	if v.CommaOk {
 		z, ok = k.tuples[v][0].off, k.tuples[v][1].off
@@ -47,7 +48,7 @@ func (k *compiler) receive(v *ssa.UnOp) op {
 				return
 			}
 		}
-		x, received := fr.wait(reflect.SelectCase{Dir: reflect.SelectRecv, Chan: chanValue(t, fr, ch)})
+		x, received := fr.wait(own, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: chanValue(t, fr, ch)})
 		reflect.NewAt(t.Elem(), slot(fr, z)).Elem().Set(x)
 		if v.CommaOk {
 			*at[bool](fr, ok) = received
@@ -56,15 +57,21 @@ func (k *compiler) receive(v *ssa.UnOp) op {
 }
 
 // wait blocks until a channel operation is done.
-func (fr *frame) wait(c reflect.SelectCase) (reflect.Value, bool) {
-	_, x, ok := fr.choose([]reflect.SelectCase{c})
+func (fr *frame) wait(own bool, c reflect.SelectCase) (reflect.Value, bool) {
+	_, x, ok := fr.choose(own, []reflect.SelectCase{c})
 	return x, ok
 }
 
-// choose blocks until one of several operations is done.
-func (fr *frame) choose(cases []reflect.SelectCase) (int, reflect.Value, bool) {
+// choose blocks until one of several operations is done; own says that only
+// cells' code can see to that.
+func (fr *frame) choose(own bool, cases []reflect.SelectCase) (i int, x reflect.Value, ok bool) {
 	end := reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(fr.t.run.stop)}
-	i, x, ok := reflect.Select(append(cases, end))
+	wait := func() { i, x, ok = reflect.Select(append(cases, end)) }
+	if own {
+		fr.t.sleeps(wait)
+	} else {
+		wait()
+	}
 	if i == len(cases) {
 		fr.t.halt()
 	}
@@ -81,7 +88,9 @@ func (k *compiler) choose(v *ssa.Select) op {
 	var states []state
 	r := k.tuples[v]
 	received := 2
+	all := true
 	for _, s := range v.States {
+		all = all && own(s.Chan.Type())
 		st := state{dir: reflect.SelectRecv, ch: k.slot(s.Chan), t: k.typ(s.Chan)}
 		if s.Dir == types.SendOnly {
 			st.dir, st.send = reflect.SelectSend, k.slot(s.Send)
@@ -105,7 +114,7 @@ func (k *compiler) choose(v *ssa.Select) op {
 		var x reflect.Value
 		var ok bool
 		if v.Blocking {
-			i, x, ok = fr.choose(cases)
+			i, x, ok = fr.choose(all, cases)
 		} else if i, x, ok = reflect.Select(append(cases, reflect.SelectCase{Dir: reflect.SelectDefault})); i == len(cases) {
 			i = -1
 		}
@@ -127,9 +136,15 @@ func (k *compiler) choose(v *ssa.Select) op {
 func (k *compiler) spawn(i *ssa.Go) op {
 	here := k.spot(i.Pos())
 	make := k.prepared(&i.Call, here)
+	name := ""
+	if at, ok := k.c.place(i.Pos()); ok && at.Cell != 0 {
+		name = fmt.Sprintf("In[%d], line %d", at.Cell, at.Line)
+	} else if ok {
+		name = fmt.Sprintf("%s:%d", at.File, at.Line)
+	}
 	return func(fr *frame) {
 		fr.at = here
-		t := &thread{e: fr.t.e, run: fr.t.run}
+		t := &thread{e: fr.t.e, run: fr.t.run, name: name}
 		t.e.start(t, make(fr, t))
 	}
 }

@@ -279,7 +279,7 @@ func (k *compiler) typeAssert(v *ssa.TypeAssert) op {
 				}
 			} else if tab == nil {
 				fr.at = here
-				failAssert(from, t, to)
+				k.e.failAssert(from, t, to)
 			}
 			w.typ = tab
 			*at[words](fr, z) = w
@@ -301,7 +301,7 @@ func (k *compiler) typeAssert(v *ssa.TypeAssert) op {
 		}
 		if !v.CommaOk {
 			fr.at = here
-			failAssert(from, t, to)
+			k.e.failAssert(from, t, to)
 		}
 		rtype.Clear(rt, slot(fr, z))
 		*at[bool](fr, ok) = false

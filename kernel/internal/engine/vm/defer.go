@@ -120,6 +120,7 @@ func guard(fr *frame, b *body) {
 		var p *panicking
 		if x != nil {
 			p = t.caught(x)
+			t.dies(true)
 		}
 		t.top = fr
 		if p = fr.runDeferred(p, true); p != nil {
@@ -129,6 +130,7 @@ func guard(fr *frame, b *body) {
 		if x == nil {
 			return
 		}
+		t.dies(false)
 		for _, r := range fr.code.sig.results {
 			rtype.Clear(rtype.Of(r.typ), slot(fr, r.off))
 		}

@@ -23,9 +23,11 @@ type Options struct {
 	// Importer gives the types of imported packages: the one that cells were
 	// checked with.
 	Importer types.Importer
-	// Grace is how long Run waits for an interrupted cell to end before it
-	// reports that it is stuck; 0 means 1500 ms.
+	// Grace is how long Run waits for an interrupted cell whose code is not
+	// compiled; 0 means 1500 ms.
 	Grace time.Duration
+	// Limits bound what one cell may use.
+	Limits engine.Limits
 }
 
 // Engine runs the cells of one notebook.
@@ -52,7 +54,11 @@ type Engine struct {
 
 	showing map[*ssa.Call]*shown
 
-	stuck *run // of an interrupt that did not end the cell
+	limits     atomic.Pointer[engine.Limits]
+	goroutines atomic.Int64 // that cells started, and that run
+	later      atomic.Bool  // compiled code may call back at any time: see asleep.go
+	dying      atomic.Int64 // threads in which a panic is on its way
+	parking    parking
 
 	now_ struct {
 		sync.Mutex
@@ -60,7 +66,10 @@ type Engine struct {
 	}
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var (
+	_ engine.Engine  = (*Engine)(nil)
+	_ engine.Limiter = (*Engine)(nil)
+)
 
 // Supported reports whether the engine runs on this processor.
 const Supported = rtype.Supported
@@ -78,6 +87,7 @@ func New(opts Options) (*Engine, error) {
 		globals: map[*ssa.Global]unsafe.Pointer{}, storage: map[types.Object]unsafe.Pointer{}, showing: map[*ssa.Call]*shown{},
 		sources: map[*types.Package]*source{},
 	}
+	e.Limit(opts.Limits)
 	e.types.e = e
 	e.externs.init(e)
 	e.library.e = e
@@ -95,18 +105,18 @@ func (e *Engine) Close() error {
 
 // Run runs c. See engine.Engine.
 //
-// A cell that does not end within Options.Grace of its interrupt, because
-// compiled code does not return, gets a failure of kind Stuck; its goroutine
-// goes on, and every Run fails in the same way until it ended.
+// Compiled code that does not return does not keep an interrupted cell: see
+// stop.go.
 func (e *Engine) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
-	if f := e.waitForStuck(); f != nil {
-		return engine.Outcome{Failure: f}
-	}
 	p, err := e.load(c)
 	if err != nil {
 		return engine.Outcome{Failure: refusal(err)}
 	}
 	r := newRun(ctx)
+	r.limits = e.Limits()
+	r.attend.Store(r.limits.Steps > 0)
+	_, _, threads := e.asleep()
+	r.goroutines = runtime.NumGoroutine() - threads
 	e.now_.Lock()
 	e.now_.run = r
 	e.now_.Unlock()
@@ -142,11 +152,13 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 	go func() {
 		defer close(r.ended)
 		t := &thread{e: e, run: r}
+		r.goroutine.Store(heading())
 		g := rtype.Goroutine()
 		e.threads.Store(g, t)
 		returned := false
 		defer func() {
 			e.threads.Delete(g)
+			t.dies(false)
 			if returned {
 				return
 			}
@@ -155,6 +167,7 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 			case x == nil:
 				r.fail(&engine.Failure{Kind: engine.Exit, Message: "runtime.Goexit", Frames: places(t.stops())})
 			case x == any(halting{}):
+				r.placeFailure(t)
 			default:
 				var u unsupported
 				p := t.caught(x)
@@ -182,13 +195,28 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 		}
 		returned = true
 	}()
-	select {
-	case <-r.ended:
-	case <-r.ctx.Done():
-		r.fail(&engine.Failure{Kind: engine.Interrupt, Message: "interrupted"})
-		e.interrupt(r)
-	case <-r.stop:
-		e.interrupt(r)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-r.ended:
+			e.waitForDying()
+			waiting = false
+		case <-r.ctx.Done():
+			f := &engine.Failure{Kind: engine.Interrupt, Message: "interrupted"}
+			r.fail(f)
+			left := e.interrupt(r)
+			r.mu.Lock()
+			f.Message = goesOn(f.Message, left)
+			r.mu.Unlock()
+			waiting = false
+		case <-r.stop:
+			e.interrupt(r)
+			waiting = false
+		case <-tick.C:
+			r.watchMemory()
+			r.watch(e)
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,31 +224,4 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 		return engine.Outcome{Failure: r.failure}
 	}
 	return engine.Outcome{Values: r.values}
-}
-
-// interrupt ends the cell's goroutines and waits for its own.
-func (e *Engine) interrupt(r *run) {
-	r.halt()
-	select {
-	case <-r.ended:
-	case <-time.After(e.opts.Grace):
-		r.mu.Lock()
-		r.failure = &engine.Failure{Kind: engine.Stuck, Message: "interrupted, but compiled code that the cell called does not return"}
-		r.mu.Unlock()
-		e.stuck = r
-	}
-}
-
-// waitForStuck returns the failure of a Run while an interrupted cell goes on.
-func (e *Engine) waitForStuck() *engine.Failure {
-	if e.stuck == nil {
-		return nil
-	}
-	select {
-	case <-e.stuck.ended:
-		e.stuck = nil
-		return nil
-	case <-time.After(100 * time.Millisecond):
-		return &engine.Failure{Kind: engine.Stuck, Message: "an interrupted cell still runs"}
-	}
 }

@@ -196,6 +196,9 @@ func (e *Engine) external(f *ssa.Function, r *function) error {
 		return unsupported{fmt.Sprintf("%s has no code", f)}
 	}
 	name := o.FullName()
+	if later[name] {
+		e.later.Store(true)
+	}
 	if h, ok := hosted[name]; ok {
 		r.native = e.nativeOf(reflect.ValueOf(h(e)))
 		return nil
@@ -233,16 +236,25 @@ var hosted map[string]func(*Engine) any
 
 func init() {
 	hosted = map[string]func(*Engine) any{
-		"os.Exit":                func(e *Engine) any { return e.exit },
-		"log.Fatal":              func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprint(a...)) } },
-		"log.Fatalf":             func(e *Engine) any { return func(f string, a ...any) { e.fatal(fmt.Sprintf(f, a...)) } },
-		"log.Fatalln":            func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprintln(a...)) } },
-		"time.Sleep":             func(e *Engine) any { return e.sleep },
-		"(*sync.WaitGroup).Wait": func(e *Engine) any { return e.waitGroup },
-		"(*sync.Mutex).Lock":     func(e *Engine) any { return e.lockMutex },
-		"(*sync.RWMutex).Lock":   func(e *Engine) any { return e.lockWriter },
-		"(*sync.RWMutex).RLock":  func(e *Engine) any { return e.lockReader },
-		"runtime.Goexit":         func(*Engine) any { return runtime.Goexit },
+		"os.Exit":                 func(e *Engine) any { return e.exit },
+		"log.Fatal":               func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprint(a...)) } },
+		"log.Fatalf":              func(e *Engine) any { return func(f string, a ...any) { e.fatal(fmt.Sprintf(f, a...)) } },
+		"log.Fatalln":             func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprintln(a...)) } },
+		"time.Sleep":              func(e *Engine) any { return e.sleep },
+		"(*sync.WaitGroup).Wait":  func(e *Engine) any { return e.waitFor },
+		"(*sync.WaitGroup).Add":   func(e *Engine) any { return e.add },
+		"(*sync.WaitGroup).Done":  func(e *Engine) any { return e.done },
+		"(*sync.WaitGroup).Go":    func(e *Engine) any { return e.goFor },
+		"(*sync.Mutex).Lock":      func(e *Engine) any { return e.lockMutex },
+		"(*sync.Mutex).Unlock":    func(e *Engine) any { return e.unlockMutex },
+		"(*sync.RWMutex).Lock":    func(e *Engine) any { return e.lockWriter },
+		"(*sync.RWMutex).Unlock":  func(e *Engine) any { return e.unlockWriter },
+		"(*sync.RWMutex).RLock":   func(e *Engine) any { return e.lockReader },
+		"(*sync.RWMutex).RUnlock": func(e *Engine) any { return e.unlockReader },
+		"(*sync.Cond).Wait":       func(e *Engine) any { return e.wait },
+		"(*sync.Cond).Signal":     func(e *Engine) any { return e.signal },
+		"(*sync.Cond).Broadcast":  func(e *Engine) any { return e.broadcast },
+		"runtime.Goexit":          func(*Engine) any { return runtime.Goexit },
 	}
 }
 

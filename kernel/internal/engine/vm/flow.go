@@ -119,8 +119,8 @@ func (k *compiler) jump(b, s *ssa.BasicBlock) func(*frame) *block {
 		return func(*frame) *block { return to }
 	}
 	return func(fr *frame) *block {
-		if fr.t.run.stopping.Load() {
-			fr.t.halt()
+		if fr.t.run.attend.Load() {
+			fr.t.step()
 		}
 		return to
 	}

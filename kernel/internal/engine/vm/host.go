@@ -2,7 +2,6 @@ package vm
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
@@ -34,50 +33,5 @@ func (e *Engine) sleep(d time.Duration) {
 	case <-w.C:
 	case <-r.run.stop:
 		r.halt()
-	}
-}
-
-// block calls wait, which the end of the cell leaves behind; undo is called if
-// wait returns after that.
-func (e *Engine) block(wait, undo func()) {
-	t := e.thread()
-	done := make(chan any)
-	left := make(chan struct{})
-	go func() {
-		x := caught(wait)
-		select {
-		case done <- x:
-		case <-left:
-			undo()
-		}
-	}()
-	select {
-	case x := <-done:
-		if x != nil {
-			panic(x)
-		}
-	case <-t.run.stop:
-		close(left)
-		t.halt()
-	}
-}
-
-func (e *Engine) waitGroup(w *sync.WaitGroup) { e.block(w.Wait, func() {}) }
-
-func (e *Engine) lockMutex(m *sync.Mutex) {
-	if !m.TryLock() {
-		e.block(m.Lock, m.Unlock)
-	}
-}
-
-func (e *Engine) lockWriter(m *sync.RWMutex) {
-	if !m.TryLock() {
-		e.block(m.Lock, m.Unlock)
-	}
-}
-
-func (e *Engine) lockReader(m *sync.RWMutex) {
-	if !m.TryRLock() {
-		e.block(m.RLock, m.RUnlock)
 	}
 }

@@ -144,12 +144,24 @@ func (k *compiler) alloc(i *ssa.Alloc) {
 			if rt.Size > 0 && uintptr(n) > maxAlloc/rt.Size {
 				badMake(n, n, rt.Size)
 			}
+			if rt.Size*uintptr(n) >= large {
+				fr.t.room(rt.Size * uintptr(n))
+			}
 			*at[unsafe.Pointer](fr, z) = rtype.NewArray(rt, n)
 		})
 		return
 	}
 	t := k.e.types.of(i.Type().Underlying().(*types.Pointer).Elem())
 	rt := rtype.Of(t)
+	if t.Size() >= large {
+		here := k.spot(i.Pos())
+		k.emit(func(fr *frame) {
+			fr.at = here
+			fr.t.room(t.Size())
+			*at[unsafe.Pointer](fr, z) = rtype.New(rt)
+		})
+		return
+	}
 	if i.Heap || t.Size() > maxLocal {
 		k.emit(func(fr *frame) { *at[unsafe.Pointer](fr, z) = rtype.New(rt) })
 		return
@@ -327,6 +339,9 @@ func (k *compiler) makeSlice(i *ssa.MakeSlice) op {
 		l, c := *at[int](fr, n), *at[int](fr, m)
 		if l < 0 || l > c || size > 0 && uintptr(c) > maxAlloc/size {
 			badMake(l, c, size)
+		}
+		if size*uintptr(c) >= large {
+			fr.t.room(size * uintptr(c))
 		}
 		*at[rtype.Slice](fr, z) = rtype.Slice{Data: rtype.NewArray(elem, c), Len: l, Cap: c}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
@@ -22,6 +23,9 @@ type thread struct {
 	top       *frame
 	free      *[freeLists]*frame // frames that can be used again, by code.id modulo freeLists
 	unwinding *panicking         // the panic that left a frame last
+	naps      atomic.Uint64      // odd while it waits for other threads
+	dying     bool
+	name      string // where it was started; empty for a cell's own
 }
 
 // maxStack bounds the Go stack that the calls of one goroutine take, so that
@@ -81,8 +85,8 @@ func (t *thread) enterFrame(caller, fr *frame) {
 	}
 	fr.depth = depth
 	t.top = fr
-	if t.run.stopping.Load() {
-		t.halt()
+	if t.run.attend.Load() {
+		t.step()
 	}
 	if depth&(stackEvery-1) == 0 && rtype.StackUsed() > maxStack {
 		t.overflow()
@@ -104,6 +108,7 @@ func (t *thread) overflow() {
 // run is one evaluation of a cell.
 type run struct {
 	ctx      context.Context
+	attend   atomic.Bool // a thread that looks shall call step
 	stopping atomic.Bool
 	stop     chan struct{} // closed when the cell is to end
 	ended    chan struct{} // closed when its own goroutine did
@@ -111,6 +116,16 @@ type run struct {
 	mu      sync.Mutex
 	values  []engine.Value
 	failure *engine.Failure // the first
+
+	limits   engine.Limits
+	steps    atomic.Int64
+	most     int64           // see memory; guarded by mu
+	unplaced *engine.Failure // guarded by mu
+
+	goroutine  atomic.Value // how traces of the cell's own begin, a []byte
+	goroutines int          // that were there before, and are not threads
+	naps       uint64       // of all threads, when they last changed
+	still      time.Time
 }
 
 func newRun(ctx context.Context) *run {
@@ -131,6 +146,7 @@ func (r *run) halt() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.stopping.Swap(true) {
+		r.attend.Store(true)
 		close(r.stop)
 	}
 }
@@ -207,6 +223,7 @@ func (e *Engine) enter() (t *thread, done func()) {
 	e.threads.Store(g, t)
 	return t, func() {
 		e.threads.Delete(g)
+		defer t.dies(false)
 		x := recover()
 		if x == nil {
 			return
@@ -253,6 +270,28 @@ func awaited() bool {
 	}
 }
 
+// dies notes whether a panic is on its way in a thread, which may have told
+// others already, in a deferred call, that the thread is done.
+func (t *thread) dies(yes bool) {
+	if t.dying == yes {
+		return
+	}
+	t.dying = yes
+	if yes {
+		t.e.dying.Add(1)
+	} else {
+		t.e.dying.Add(-1)
+	}
+}
+
+// waitForDying waits until the panics that are on their way have ended, for a
+// moment.
+func (e *Engine) waitForDying() {
+	for end := time.Now().Add(200 * time.Millisecond); e.dying.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
 // panicked makes a panic in a goroutine that is not the cell's first the
 // failure of the cell that runs.
 func (e *Engine) panicked(t *thread, x any) {
@@ -262,12 +301,23 @@ func (e *Engine) panicked(t *thread, x any) {
 
 // start runs a frame in a goroutine that is not the cell's first.
 func (e *Engine) start(t *thread, fr *frame) {
+	most := t.run.limits.Goroutines
+	if most == 0 {
+		most = defaultGoroutines
+	}
+	if n := e.goroutines.Add(1); most > 0 && n > most {
+		e.goroutines.Add(-1)
+		t.run.exceeded(nil, "more than %d goroutines run at a time, which is the limit", most)
+		t.halt()
+	}
 	go func() {
+		defer e.goroutines.Add(-1)
 		g := rtype.Goroutine()
 		e.threads.Store(g, t)
 		ended := false
 		defer func() {
 			e.threads.Delete(g)
+			defer t.dies(false)
 			if ended {
 				return
 			}

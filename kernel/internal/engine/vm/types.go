@@ -26,6 +26,7 @@ type universe struct {
 	types   typeutil.Map                // of named, struct and interface types to reflect.Type
 	found   map[types.Type]reflect.Type // the same objects again
 	pending []func()                    // completes declared types
+	made    sync.Map                    // *rtype.Type of a named type that is ours to its token.Pos
 	back    sync.Map                    // *rtype.Type of a type with methods that is ours to types.Type
 }
 
@@ -249,6 +250,7 @@ func (u *universe) named(n *types.Named) reflect.Type {
 		}
 	}
 	d := rtype.Declare(u.title(n), n.Obj().Pkg().Path(), shape, len(ms), len(pms))
+	u.made.Store(rtype.Of(d.Type()), n.Obj().Pos())
 	u.declared(n, d, ms, pms, func() reflect.Type { return u.find(under) })
 	return d.Type()
 }
