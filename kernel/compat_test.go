@@ -100,7 +100,7 @@ func (g *grid) At(x, y int) color.Color { return color.RGBA{uint8(x), uint8(y), 
 &grid{16}`)
 	r.Busy()
 	r.Input(1)
-	b := r.Result("&grid{n: 16}")
+	b := r.Result(map[string]string{"yaegi": "&grid{n: 16}", "vm": "*main.grid (0,0)-(16,16)"}[engineName()])
 	data, err := base64.StdEncoding.DecodeString(b.Data["image/png"].(string))
 	if err != nil {
 		t.Fatal(err)

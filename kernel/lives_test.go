@@ -53,7 +53,32 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+func TestCompiledCodeThatDoesNotReturnIsLeftBehind(t *testing.T) {
+	if engineName() == "yaegi" {
+		t.Skip("yaegi waits for it")
+	}
+	k := start(t)
+	run(k, 1, "x := 1")
+	run(k, 2, `l := must(net.Listen("tcp", "127.0.0.1:0"))`)
+	r := begin(k, 3, "l.Accept()")
+	k.Interrupt()
+	if f := r.Error(); f.EName != "Interrupted" || !strings.Contains(f.EValue, "net.(*TCPListener).Accept") {
+		t.Errorf("the user is told:\n%s", f.Text())
+	}
+	r.ReplyError(3)
+	r.Idle()
+	r = k.Execute("must0(l.Close())\nx")
+	r.Busy()
+	r.Input(4)
+	r.Result("1")
+	r.ReplyOK(4)
+	r.Idle()
+}
+
 func TestCompiledCodeThatDoesNotReturnIsEnded(t *testing.T) {
+	if engineName() != "yaegi" {
+		t.Skip("it is left behind")
+	}
 	k := start(t)
 	run(k, 1, "x := 1")
 	run(k, 2, `l := must(net.Listen("tcp", "127.0.0.1:0"))`)

@@ -48,7 +48,7 @@ func (e *Engine) asleep() (all bool, naps uint64, threads int) {
 // watch looks for a deadlock; it is called every lookEvery.
 func (r *run) watch(e *Engine) {
 	all, naps, threads := e.asleep()
-	if !all || e.later.Load() || naps != r.naps || runtime.NumGoroutine() > r.goroutines+threads {
+	if !all || threads == 0 || e.later.Load() || naps != r.naps || runtime.NumGoroutine() > r.goroutines+threads {
 		r.naps, r.still = naps, time.Now()
 		return
 	}

@@ -3,6 +3,7 @@ package vm
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"reflect"
 	"runtime"
@@ -100,7 +101,7 @@ type halting struct{}
 func (t *thread) halt() { panic(halting{}) }
 
 func (t *thread) overflow() {
-	t.run.fail(&engine.Failure{Kind: engine.Panic, Message: "stack overflow: a function calls itself without end", Frames: places(t.stops())})
+	t.run.fail(&engine.Failure{Kind: engine.Panic, Message: "stack overflow: a function calls itself without end", Frames: places(t.walk(math.MaxInt))})
 	t.run.halt()
 	t.halt()
 }
@@ -129,7 +130,7 @@ type run struct {
 }
 
 func newRun(ctx context.Context) *run {
-	return &run{ctx: ctx, stop: make(chan struct{}), ended: make(chan struct{})}
+	return &run{ctx: ctx, stop: make(chan struct{}), ended: make(chan struct{}), still: time.Now()}
 }
 
 // fail makes f the cell's failure unless it has one.
@@ -176,13 +177,23 @@ type stop struct {
 }
 
 // stops are where the thread's calls are, innermost first.
-func (t *thread) stops() []stop {
+func (t *thread) stops() []stop { return t.walk(maxWalk) }
+
+// walk is stops of up to n calls; those of a recursion are one.
+func (t *thread) walk(n int) []stop {
 	var r []stop
-	for fr := t.top; fr != nil && len(r) < maxTrace; fr = fr.caller {
-		r = append(r, stop{fr.code, fr.at, fr.deferred})
+	for fr := t.top; fr != nil && len(r) < maxTrace && n > 0; fr = fr.caller {
+		s := stop{fr.code, fr.at, fr.deferred}
+		if k := len(r); k == 0 || r[k-1] != s || s.deferred {
+			r = append(r, s)
+		}
+		n--
 	}
 	return r
 }
+
+// maxWalk bounds how many calls a panic looks at: it may be one of many.
+const maxWalk = 10_000
 
 // places are stops in cells and modules, as a traceback shows them.
 func places(stops []stop) []engine.Frame {
