@@ -73,7 +73,11 @@ func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Write
 		return err
 	}
 	defer runner.Close()
-	result, err := runner.Execute(ctx, string(source), func(o kernel.Output) { printOutput(o, stdout, stderr) })
+	result, err := runner.Execute(ctx, string(source), func(o kernel.Output) {
+		if !ended(o.EName, o.EValue) {
+			printOutput(o, stdout, stderr)
+		}
+	})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -82,11 +86,14 @@ func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Write
 	case strings.HasPrefix(result.EValue, "could not import ") && strings.Contains(result.EValue, "is not in the notebook"):
 		io.WriteString(stderr, "A Go file gets packages of modules from the go.mod beside it, or by a first line //gonb:%get MODULE.\n")
 		return errReported
-	case result.Status != kernel.OK:
+	case result.Status != kernel.OK && !ended(result.EName, result.EValue):
 		return errReported
 	}
 	return nil
 }
+
+// ended reports whether an error is a program's os.Exit(0), which is none.
+func ended(name, value string) bool { return name == "Exit" && value == "exit status 0" }
 
 // printOutput shows an output where there is nothing but text.
 func printOutput(o kernel.Output, stdout, stderr io.Writer) {

@@ -180,7 +180,7 @@ func (k *compiler) shift(v *ssa.BinOp, z, x uintptr) op {
 func (k *compiler) count(v *ssa.BinOp) func(*frame) uint64 {
 	y := k.slot(v.Y)
 	if c, ok := v.Y.(*ssa.Const); ok {
-		if n, exact := constant.Int64Val(c.Value); !exact || n >= 0 {
+		if n, exact := constant.Int64Val(constant.ToInt(c.Value)); !exact || n >= 0 {
 			n := c.Uint64()
 			return func(*frame) uint64 { return n }
 		}
