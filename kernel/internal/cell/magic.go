@@ -38,6 +38,7 @@ var Magics = []Magic{
 	{"rm", "NAME...", "forget names", InFront, true, false},
 	{"reset", "", "forget all names; the next cell runs in a new process", InFront, true, false},
 	{"engine", "[NAME]", "say which engine runs the cells, or go on with another one, in a new process", InFront, true, false},
+	{"limit", "[steps=N] [memory=N] [goroutines=N]", "bound what each of the next cells may use, or say what the bounds are", InWorker, true, false},
 	{"time", "[STATEMENT]", "time the statement, or the rest of the cell", AroundGo, true, true},
 	{"timeit", "[-n LOOPS] [-r RUNS] STATEMENT", "run the statement many times and tell how long it takes", AroundGo, true, true},
 	{"exec", "FUNCTION [ARG...]", "set os.Args[1:], and call the function when the cell has run", AroundGo, true, false},

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
-	"github.com/branchbook/branchbook/kernel/internal/modules"
 )
 
 // Command is a magic that the child carries out: it has the cells' working
@@ -23,7 +22,7 @@ type Command struct {
 const CommandFailed = "command"
 
 // command carries out the command of a job.
-func command(ctx context.Context, set *modules.Set, j Job) Done {
+func command(ctx context.Context, cells Cells, j Job) Done {
 	d := Done{N: j.N}
 	c := *j.Command
 	var err error
@@ -53,7 +52,9 @@ func command(ctx context.Context, set *modules.Set, j Job) Done {
 	case "env":
 		d.Settings, err = environment(c.Args)
 	case "get":
-		d.Settings, err = get(ctx, set, words(c.Args))
+		d.Settings, err = get(ctx, cells.Modules, words(c.Args))
+	case "limit":
+		err = limit(cells.Engine, strings.Fields(c.Args))
 	case "args":
 		os.Args = append(os.Args[:1:1], words(c.Args)...)
 	case "seed":

@@ -85,7 +85,7 @@ func TestACommandThatCannotBeStarted(t *testing.T) {
 		{"script", "no-such-program a", "no-such-program"}, {"script", "", "which command"}, {"bash", "-x", "no arguments"},
 		{"writefile", "", "which file"}, {"load", "", "no such file"}, {"env", "=x", "invalid argument"}, {"quack", "", "unknown"},
 	} {
-		d := command(context.Background(), nil, Job{N: 1, Command: &Command{Name: c.name, Args: c.args}})
+		d := command(context.Background(), Cells{}, Job{N: 1, Command: &Command{Name: c.name, Args: c.args}})
 		if d.Failure == nil || d.Failure.Kind != CommandFailed || !strings.Contains(d.Failure.Message, c.want) {
 			t.Errorf("%s %s: %+v, want %s", c.name, c.args, d.Failure, c.want)
 		}

@@ -195,7 +195,7 @@ func run(ctx context.Context, cells Cells, j Job) Done {
 		return Done{N: j.N}
 	}
 	if j.Command != nil {
-		return command(ctx, cells.Modules, j)
+		return command(ctx, cells, j)
 	}
 	c, err := cells.Scope.Check(j.N, j.Source)
 	if err != nil { // the parent has checked: its scope and ours differ
