@@ -1,6 +1,8 @@
 package kernel_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/branchbook/branchbook/kernel/kerneltest"
@@ -50,6 +52,20 @@ func BenchmarkOneLineCell(b *testing.B) {
 				cell(k, code)
 			}
 		})
+	}
+}
+
+// BenchmarkOneLineCellAmong500Names is the same in a notebook of 500 functions
+// and variables.
+func BenchmarkOneLineCellAmong500Names(b *testing.B) {
+	k := start(b)
+	var names strings.Builder
+	for i := range 250 {
+		fmt.Fprintf(&names, "var v%d = %d\nfunc f%d() int { return v%d }\n", i, i, i, i)
+	}
+	cell(k, names.String())
+	for b.Loop() {
+		cell(k, "f100() + v100")
 	}
 }
 
