@@ -43,6 +43,7 @@ func (s *Scope) Check(n int, source string) (*Cell, error) {
 		return nil, d
 	}
 	k.finish(c)
+	k.forgetWith(c)
 	return c, nil
 }
 
@@ -206,6 +207,15 @@ func (k *check) forget() {
 		k.fset.RemoveFile(f)
 	}
 	k.files = nil
+}
+
+// forgetWith drops the files of c from the file set once nothing that c
+// declares is reachable: who asks for a position has an object of the package,
+// or the package.
+func (k *check) forgetWith(c *Cell) {
+	for _, f := range k.files {
+		runtime.AddCleanup(c.Pkg, k.fset.RemoveFile, f)
+	}
 }
 
 func (k *check) typecheck(c *Cell) {

@@ -2,10 +2,13 @@ package cell_test
 
 import (
 	"fmt"
+	"go/token"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
@@ -117,6 +120,34 @@ func TestScopeServesSeveralGoroutines(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A notebook that runs for days keeps the files of the cells whose names live.
+func TestFilesOfForgottenCellsAreDropped(t *testing.T) {
+	s := newScope(t)
+	var fset *token.FileSet
+	for i := range 200 {
+		c, err := s.Check(1+i, fmt.Sprintf("x := %d\ny%d := 1\nx + y%d", i, i%3, i%3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Commit(c)
+		fset = c.Fset
+	}
+	files := func() (n int) {
+		fset.Iterate(func(*token.File) bool { n++; return true })
+		return n
+	}
+	for end := time.Now().Add(10 * time.Second); files() > 20 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		runtime.GC()
+	}
+	if n := files(); n > 20 {
+		t.Errorf("%d files are left of the cells of 4 names", n)
+	}
+	_, err := s.Check(999, "func y1() {}\nfunc y1() {}")
+	if err == nil || !strings.Contains(err.Error(), "line 1, column 6") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // large returns a scope of 500 names.
