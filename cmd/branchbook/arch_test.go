@@ -63,7 +63,7 @@ var testRooms = map[string][]string{
 	"cmd/branchbook":               {"lib/llm/llmtest"},
 	"kernel":                       {"kernel/kerneltest", "kernel/internal/modules/modulestest", "kernel/notebook"},
 	"kernel/internal/cell":         {"kernel/internal/exports"},
-	"kernel/internal/engine/vm":    {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
+	"kernel/internal/engine/vm":    {"kernel/internal/engine/enginetest", "kernel/internal/engine/yaegi", "kernel/internal/exports"},
 	"kernel/internal/engine/yaegi": {"kernel/internal/engine/enginetest", "kernel/internal/exports"},
 	"kernel/internal/exports":      {"kernel/internal/symbols/extract"},
 	"kernel/internal/modules":      {"kernel/internal/modules/modulestest"},

@@ -2,10 +2,15 @@ package vm
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/engine/enginetest"
+	"github.com/branchbook/branchbook/kernel/internal/engine/yaegi"
+	"github.com/branchbook/branchbook/kernel/internal/exports"
 )
 
 // The functions that both engines are measured with: each takes a size and
@@ -59,3 +64,68 @@ func bench(b *testing.B, open func() (engine.Engine, error)) {
 }
 
 func BenchmarkVM(b *testing.B) { bench(b, newEngine) }
+
+// benchCell is a cell with a name of its own each time: what is measured is
+// check and compilation.
+const benchCell = `func made%[1]d(xs []float64) (mean, deviation float64, err error) {
+	if len(xs) == 0 {
+		return 0, 0, fmt.Errorf("made%[1]d: no values")
+	}
+	for _, x := range xs {
+		mean += x
+	}
+	mean /= float64(len(xs))
+	for _, x := range xs {
+		deviation += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(deviation / float64(len(xs))), nil
+}
+type result%[1]d struct{ Name string; Mean float64 }
+func (r result%[1]d) String() string { return fmt.Sprintf("%%s: %%.3f", r.Name, r.Mean) }
+mean%[1]d, _, _ := made%[1]d([]float64{1, 2, %[1]d})
+byName%[1]d := map[string]result%[1]d{"a": {"a", mean%[1]d}}
+for _, r := range byName%[1]d {
+	_ = r.String()
+}`
+
+// BenchmarkAgainstYaegi runs the same cells on both engines in turn, and tells
+// the median times of this one and by how much the other one takes longer.
+func BenchmarkAgainstYaegi(b *testing.B) {
+	other := func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }
+	engines := [2]*enginetest.Notebook{enginetest.Open(b, newEngine), enginetest.Open(b, other)}
+	run := func(nb *enginetest.Notebook, source string) time.Duration {
+		began := time.Now()
+		if _, out, err := nb.Run(context.Background(), source); err != nil || out.Failure != nil {
+			b.Fatal(source, err, out.Failure)
+		}
+		return time.Since(began)
+	}
+	compare := func(name string, source func() string) {
+		b.Run(name, func(b *testing.B) {
+			var took [2][]time.Duration
+			for b.Loop() {
+				text := source()
+				for i, nb := range engines {
+					took[i] = append(took[i], run(nb, text))
+				}
+			}
+			var medians [2]float64
+			for i := range took {
+				slices.Sort(took[i])
+				medians[i] = float64(took[i][len(took[i])/2])
+			}
+			b.ReportMetric(medians[0]/1e3, "µs")
+			b.ReportMetric(medians[1]/medians[0], "times-faster")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+	for _, nb := range engines {
+		run(nb, benchSource)
+	}
+	for _, c := range benchCalls {
+		compare(c.name, func() string { return c.call })
+	}
+	n := 0
+	compare("compile", func() string { n++; return fmt.Sprintf(benchCell, n) })
+	compare("one line cell", func() string { return "1 + 1" })
+}
