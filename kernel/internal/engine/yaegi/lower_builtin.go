@@ -18,6 +18,12 @@ import (
 //
 //	new(42)
 //	new__1(42)
+//
+// The length of an array behind a pointer, which is a constant but in generic
+// functions, needs no array: the pointer may be nil.
+//
+//	len(p)
+//	int(16)
 
 func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
 	if b, ok := l.src.info.Uses[ast.Unparen(c.Fun).(*ast.Ident)].(*types.Builtin); !ok || b.Name() != name {
@@ -33,6 +39,13 @@ func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
 	case "delete":
 		if _, ok := l.faceKeys(l.typeOf(c.Args[0])); ok {
 			return "delete(" + l.text(c.Args[0]) + ", " + l.key(c.Args[1]) + ")", true
+		}
+	case "len", "cap":
+		x := ast.Unparen(c.Args[0])
+		if p, ok := l.typeOf(x).Underlying().(*types.Pointer); ok {
+			if _, ok := x.(*ast.Ident); ok {
+				return "int(" + strconv.FormatInt(p.Elem().Underlying().(*types.Array).Len(), 10) + ")", true
+			}
 		}
 	case "recover":
 		f := l.fnFrame(len(l.stack))

@@ -162,11 +162,33 @@ func (l *lowering) arguments(c *ast.CallExpr) (string, bool) {
 		}
 		as = append(as, s)
 	}
+	if last := sig.Params().Len() - 1; sig.Variadic() && !foreign && !c.Ellipsis.IsValid() && len(c.Args) > last && l.returned(c.Args[last:], l.subst(paramType(sig, last, false))) {
+		list := l.typ(sig.Params().At(last).Type()) + "{" + strings.Join(as[last:], ", ") + "}..."
+		return l.text(c.Fun) + "(" + strings.Join(append(as[:last:last], list), ", ") + ")", true
+	}
 	dots := ""
 	if c.Ellipsis.IsValid() {
 		dots = "..."
 	}
 	return l.text(c.Fun) + "(" + strings.Join(as, ", ") + dots + ")", true
+}
+
+// returned tells whether one of the arguments for elements of an interpreted
+// interface type comes from a call. A literal gives such values the form that
+// assertions look for, as an assignment does, see lower_func.go:
+//
+//	all(newSquare(1))
+//	all([]Shape{newSquare(1)}...)
+func (l *lowering) returned(args []ast.Expr, elem types.Type) bool {
+	if !types.IsInterface(elem) || empty(elem) || l.compiled(elem) {
+		return false
+	}
+	for _, a := range args {
+		if c, ok := ast.Unparen(a).(*ast.CallExpr); ok && types.IsInterface(l.typeOf(c)) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutLast renders a call with no argument for the variadic parameter, which

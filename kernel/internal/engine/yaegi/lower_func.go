@@ -21,6 +21,12 @@ import (
 //	func f(int) {}
 //	func f(_ int) {}
 //
+// An interface value that a call returns and another call takes has not the
+// form that assertions look for, which an assignment gives it:
+//
+//	func is(s Shape) bool { _, ok := s.(*Square); return ok }
+//	func is(s Shape) bool { s = s; _, ok := s.(*Square); return ok }
+//
 // A function with deferred calls has its body run by the host, see
 // lower_defer.go.
 
@@ -31,12 +37,13 @@ func (l *lowering) function(n ast.Node, from token.Pos, t *ast.FuncType, body *a
 	}
 	has := hasDefer(body)
 	named := f.sig.Results().Len() > 0 && f.sig.Results().At(0).Name() != ""
+	vars := l.settled(t.Params, body)
 	if !has && !named {
-		return l.within(f, func() string { return l.cut(n, from, body.Pos()) + " {" + l.block(body) + "}" })
+		return l.within(f, func() string { return l.cut(n, from, body.Pos()) + " {" + vars + l.block(body) + "}" })
 	}
 	f.named = true
 	head := l.cut(n, from, t.Params.End())
-	vars, back := "", "return"
+	back := "return"
 	if res := f.sig.Results(); res.Len() > 0 {
 		var rs, ns []string
 		for i := range res.Len() {
@@ -60,6 +67,37 @@ func (l *lowering) function(n ast.Node, from token.Pos, t *ast.FuncType, body *a
 		f.d = l.fresh("d")
 		return " { " + vars + host("Run") + "(func(" + f.d + " *" + host("D") + ") {" + l.block(body) + "}); " + back + " }"
 	})
+}
+
+// settled assigns to themselves the parameters of interpreted interface types
+// whose dynamic type the body asks for.
+func (l *lowering) settled(params *ast.FieldList, body *ast.BlockStmt) string {
+	asked := map[types.Object]bool{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		if a, ok := n.(*ast.TypeAssertExpr); ok { // of a type switch, too
+			ast.Inspect(a.X, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					asked[l.src.info.Uses[id]] = true
+				}
+				return true
+			})
+		}
+		return true
+	})
+	s := ""
+	for _, p := range params.List {
+		for _, id := range p.Names {
+			o := l.src.info.Defs[id]
+			if o == nil || !asked[o] {
+				continue
+			}
+			if t := l.subst(o.Type()); types.IsInterface(t) && !empty(t) && !l.compiled(t) {
+				x := l.text(id)
+				s += x + " = " + x + "; "
+			}
+		}
+	}
+	return s
 }
 
 // hasDefer tells whether the function itself, not a literal in it, defers.
