@@ -220,6 +220,7 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.unplaced = nil // what comes now comes too late
 	if r.failure != nil {
 		return engine.Outcome{Failure: r.failure}
 	}
