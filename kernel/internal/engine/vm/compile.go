@@ -30,9 +30,10 @@ type compiler struct {
 	queue  []*ssa.BasicBlock
 	ops    []op // of the block that is being compiled
 
-	near    token.Pos // of the last instruction that has a position
-	lost    bool      // see lostDefers
-	restart *block    // loads the results and returns, where package ssa does not
+	begins  map[token.Pos]token.Pos // see begin
+	near    token.Pos               // of the last instruction that has a position
+	lost    bool                    // see lostDefers
+	restart *block                  // loads the results and returns, where package ssa does not
 }
 
 type constKey struct {
@@ -283,7 +284,7 @@ func constantValue(c *ssa.Const, t reflect.Type) reflect.Value {
 
 // spot numbers a place that may panic.
 func (k *compiler) spot(pos token.Pos) int32 {
-	k.c.spots = append(k.c.spots, spot{pos})
+	k.c.spots = append(k.c.spots, spot{k.begin(pos)})
 	return int32(len(k.c.spots) - 1)
 }
 

@@ -73,7 +73,7 @@ func (k *compiler) prepared(c *ssa.CallCommon, here int32) func(fr *frame, t *th
 		t := k.e.types.of(v.Type())
 		results = append(results, value{m.Add(t), t})
 	}
-	inner := &compiler{e: k.e, fn: k.fn, c: thunk, memory: m, slots: k.slots, tuples: k.tuples, consts: k.consts}
+	inner := &compiler{e: k.e, fn: k.fn, begins: k.begins, c: thunk, memory: m, slots: k.slots, tuples: k.tuples, consts: k.consts}
 	pos := k.c.spots[here].pos
 	call := inner.callWith(c, slots, results, inner.spot(pos), true)
 	thunk.finish(m, nil)

@@ -3,7 +3,6 @@ package vm
 import (
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/token"
 	"go/types"
 
@@ -98,49 +97,10 @@ func (s *source) refusing(f *ssa.Function, why error) *body {
 	}}}
 }
 
-// start is where the expression begins whose operator or bracket is at p, if
-// that is on the same line: package ssa tells the bracket of a call.
-func (c *code) start(p token.Pos) token.Pos {
-	if c.fn == nil || c.fn.Syntax() == nil {
-		return p
-	}
-	begin := p
-	ast.Inspect(c.fn.Syntax(), func(n ast.Node) bool {
-		if n == nil || p < n.Pos() || n.End() <= p {
-			return false
-		}
-		at := token.NoPos
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			at = n.Lparen
-		case *ast.IndexExpr:
-			at = n.Lbrack
-		case *ast.SliceExpr:
-			at = n.Lbrack
-		case *ast.TypeAssertExpr:
-			at = n.Lparen
-		case *ast.BinaryExpr:
-			at = n.OpPos
-		case *ast.SelectorExpr:
-			at = n.Sel.Pos()
-		case *ast.SendStmt:
-			at = n.Arrow
-		}
-		if at == p {
-			begin = n.Pos()
-		}
-		return true
-	})
-	if fset := c.fn.Prog.Fset; fset.Position(begin).Line != fset.Position(p).Line {
-		return p
-	}
-	return begin
-}
-
 // place is where a position of the code is: in a cell or a module's package.
 func (c *code) place(p token.Pos) (engine.Frame, bool) {
 	if c.source == nil {
-		return c.e.place(c.start(p))
+		return c.e.place(p)
 	}
 	if !p.IsValid() {
 		return engine.Frame{}, false
