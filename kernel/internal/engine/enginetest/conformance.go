@@ -96,7 +96,11 @@ func Remaining(t *testing.T, open func() (engine.Engine, error), table string) {
 			if class == slow {
 				limit = slowAfter
 			}
-			if got, why := classify(t, open, dir, name, limit); got != class {
+			got, why := classify(t, open, dir, name, limit)
+			if class == slow && got == pass {
+				return // a faster machine
+			}
+			if got != class {
 				t.Errorf("is %s now, the table says %s: %s", got, class, why)
 			}
 		})
