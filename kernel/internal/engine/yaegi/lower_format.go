@@ -98,12 +98,12 @@ func (l *lowering) formatsAll(f, a ast.Expr) bool {
 	return ok && i.NumMethods() == 0
 }
 
-// %T asks no value. A format that has it goes to the host:
+// %T asks no value, and %p no method. A format that has one goes to the host:
 //
 //	fmt.Printf("%T %v\n", x, y)
 //	fmt__.Printf("%s", host.Sprintf("%T %v\n", []interface{}{x, y}))
 
-var typeVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*T`)
+var typeVerb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*[Tp]`)
 
 // typeVerbs renders a call with such a format.
 func (l *lowering) typeVerbs(c *ast.CallExpr) (string, bool) {

@@ -75,8 +75,8 @@ func (l *lowering) methodful(t types.Type) bool {
 	return ok && n.NumMethods() > 0 || types.NewMethodSet(t).Len() > 0 || l.marked(t)
 }
 
-// A type that neither has methods nor is told from others by a tag, see
-// lower_struct.go, gets a method, so that its values keep their type:
+// A type whose values neither have methods nor are told from others by a tag,
+// see lower_struct.go, gets a method, so that they keep their type:
 //
 //	type celsius float64
 //	type celsius float64; func (celsius) type__() {}
@@ -86,7 +86,7 @@ const markMethod = "type__"
 // marked tells types that get that method.
 func (l *lowering) marked(t types.Type) bool {
 	n, ok := types.Unalias(t).(*types.Named)
-	if !ok || n.NumMethods() > 0 || n.Obj().Pkg() == nil || !l.ours(n.Obj()) {
+	if !ok || n.Obj().Pkg() == nil || !l.ours(n.Obj()) || types.NewMethodSet(n).Len() > 0 {
 		return false
 	}
 	switch u := n.Underlying().(type) {

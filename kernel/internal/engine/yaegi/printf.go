@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sprintf is fmt.Sprintf for a format with %T, which asks no method of its
-// operand: that prints the names that types have in Go.
+// sprintf is fmt.Sprintf for a format with %T or %p, which ask no method of
+// their operands: it prints the names that types have in Go, and addresses.
 func (e *Engine) sprintf(format string, args []any) string {
 	var b strings.Builder
 	next, reordered := 0, false
@@ -57,8 +57,11 @@ func (e *Engine) sprintf(format string, args []any) string {
 			continue
 		}
 		x := take()
-		if verb == 'T' {
+		switch verb {
+		case 'T':
 			flags, x = strings.TrimSuffix(flags, "T")+"s", e.operandType(x)
+		case 'p':
+			x = core(x)
 		}
 		b.WriteString(fmt.Sprintf(flags, append(operands, x)...))
 	}
