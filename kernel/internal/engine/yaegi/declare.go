@@ -195,7 +195,7 @@ func (l *lowering) declaration(d *decl) {
 			l.finite(d.spec, n)
 		}
 		add("type "+ref+" "+l.definition(d.spec, ref)+l.marking(d.obj.Type(), ref), d.spec.Pos(), "")
-		d.pieces[0].holds = l.holds(l.typeOf(d.spec.Type))
+		d.pieces[0].holds, d.pieces[0].parts = l.holds(l.typeOf(d.spec.Type)), l.parts(l.typeOf(d.spec.Type))
 		if named, ok := d.obj.Type().(*types.Named); ok {
 			l.forwards(ref, named, add)
 		}

@@ -24,6 +24,8 @@
 //     Displays, fmt, log and assertions see both.
 //   - Two struct types of which one holds the other and that other points back,
 //     as container/list's List and Element do, panic when a pointer is set.
+//   - So do two struct types that refer to themselves and to each other: a node
+//     with a next node, an edge with a next edge, and each with the other.
 //   - An interrupt also ends goroutines of earlier cells that are running at
 //     that moment, and does not run deferred calls of the interrupted cell.
 //

@@ -63,6 +63,7 @@ type piece struct {
 	pos   token.Pos     // of the declaration
 	fn    string        // what a frame calls it
 	holds string        // of a type's, the types that it holds, see inTypeOrder
+	parts string        // and those that it is made of in any way
 	decl  *ast.FuncDecl // of a function of a module's package
 	at    *origin
 }

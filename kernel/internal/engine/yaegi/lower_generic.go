@@ -213,7 +213,7 @@ func (l *lowering) instanceType(in *instance) {
 	}
 	text := "type " + ref + " " + l.definition(in.g.spec, ref) + l.marking(whole, ref)
 	l.known["main."+ref] = whole
-	l.pieces = append(l.pieces, &piece{name: in.name, text: text, src: l.src, pos: in.g.spec.Pos(), holds: l.holds(l.typeOf(in.g.spec.Type))})
+	l.pieces = append(l.pieces, &piece{name: in.name, text: text, src: l.src, pos: in.g.spec.Pos(), holds: l.holds(l.typeOf(in.g.spec.Type)), parts: l.parts(l.typeOf(in.g.spec.Type))})
 	l.methodsOf(ref, whole)
 	l.forwards(ref, whole, func(text string, pos token.Pos, fn string) {
 		l.pieces = append(l.pieces, &piece{name: in.name, text: text, src: l.src, pos: pos, fn: fn})

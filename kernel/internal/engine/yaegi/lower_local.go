@@ -54,7 +54,7 @@ func (l *lowering) moveLocals(fn ast.Node, owner string) {
 		if moved := l.locals[o]; moved != nil {
 			moved.SetUnderlying(l.subst(o.Type().Underlying()).Underlying())
 			l.known["main."+l.localNames[moved.Obj()]] = moved
-			l.pieces = append(l.pieces, &piece{name: l.assigned[moved.Obj()], text: "type " + l.localNames[moved.Obj()] + " " + l.definition(s, l.localNames[moved.Obj()]) + l.marking(moved, l.localNames[moved.Obj()]), src: l.src, pos: s.Pos(), holds: l.holds(l.typeOf(s.Type))})
+			l.pieces = append(l.pieces, &piece{name: l.assigned[moved.Obj()], text: "type " + l.localNames[moved.Obj()] + " " + l.definition(s, l.localNames[moved.Obj()]) + l.marking(moved, l.localNames[moved.Obj()]), src: l.src, pos: s.Pos(), holds: l.holds(l.typeOf(s.Type)), parts: l.parts(l.typeOf(s.Type))})
 		}
 	}
 }
