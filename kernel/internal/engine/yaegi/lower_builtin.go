@@ -30,6 +30,8 @@ func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
 		return "", false
 	}
 	switch name {
+	case "append":
+		return l.appendTo(c)
 	case "print", "println":
 		return host("P"+name[1:]) + "(" + l.texts(c.Args) + ")", true
 	case "min", "max":
@@ -62,6 +64,39 @@ func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// appendTo renders an append of values that become interface values. yaegi
+// takes a slice for its elements where those are of the same type:
+//
+//	var xs, ys []any; xs = append(xs, ys)
+//	xs = append(xs, as__1(ys))
+func (l *lowering) appendTo(c *ast.CallExpr) (string, bool) {
+	to := elementOf(l.typeOf(c))
+	if c.Ellipsis.IsValid() || !types.IsInterface(to) {
+		return "", false
+	}
+	r := "append(" + l.text(c.Args[0])
+	for _, e := range c.Args[1:] {
+		v := l.text(e)
+		s := l.converted(e, v, to)
+		if from := elementOf(l.typeOf(e)); s == v && from != nil && types.Identical(from, to) {
+			s = l.asInterface(v, l.typeOf(e), to)
+		}
+		r += ", " + s
+	}
+	return r + ")", true
+}
+
+// elementOf is the type of the elements of slices and arrays; nil for others.
+func elementOf(t types.Type) types.Type {
+	switch t := t.Underlying().(type) {
+	case *types.Slice:
+		return t.Elem()
+	case *types.Array:
+		return t.Elem()
+	}
+	return nil
 }
 
 // zero renders *new(T), by which cells make variables zero. yaegi's has no

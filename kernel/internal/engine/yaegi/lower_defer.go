@@ -98,6 +98,8 @@ func (l *lowering) thunk(c *ast.CallExpr) string {
 			} else if types.IsInterface(t) && !tv.IsNil() { // compiled code gets the value itself
 				t = types.Default(l.typeOf(a))
 			}
+		} else if types.IsInterface(t) {
+			s = l.converted(a, s, t)
 		}
 		as = append(as, bind(t, s))
 	}

@@ -43,6 +43,12 @@ import (
 //	func as__3(x *E) error { if x == nil { return to__4(x) }; var y error = x; return y }
 //
 // as is a value with the methods of an embedded compiled struct.
+//
+// In an interface with methods yaegi keeps not the value of a variable but the
+// variable, so that it changes with that. A function's parameter is a copy:
+//
+//	s := square{2}; shapes[0] = s
+//	s := square{2}; shapes[0] = as__4(s)
 
 // converted renders an operand, which is s already, that becomes a value of
 // type to.
@@ -53,7 +59,7 @@ func (l *lowering) converted(e ast.Expr, s string, to types.Type) string {
 	case !ok || types.IsInterface(from) || l.src.info.Types[e].IsNil():
 		return s
 	case !l.interpreted(from) || i.NumMethods() > 0 && !l.compiled(to):
-		if l.operation(e) {
+		if l.operation(e) || i.NumMethods() > 0 && l.variable(e) {
 			return l.asInterface(s, from, to)
 		}
 		return s
@@ -176,6 +182,9 @@ func (l *lowering) operation(e ast.Expr) bool {
 	}
 	return false
 }
+
+// variable tells what can be assigned to after its value was taken.
+func (l *lowering) variable(e ast.Expr) bool { return l.src.info.Types[e].Addressable() }
 
 // elements notes the conversions of a literal's elements.
 func (l *lowering) elements(c *ast.CompositeLit) {
