@@ -73,7 +73,7 @@ func (l *lowering) builtin(name string, c *ast.CallExpr) (string, bool) {
 //	xs = append(xs, as__1(ys))
 func (l *lowering) appendTo(c *ast.CallExpr) (string, bool) {
 	to := elementOf(l.typeOf(c))
-	if c.Ellipsis.IsValid() || !types.IsInterface(to) {
+	if c.Ellipsis.IsValid() || to == nil || !types.IsInterface(to) {
 		return "", false
 	}
 	r := "append(" + l.text(c.Args[0])
