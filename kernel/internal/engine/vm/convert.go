@@ -2,6 +2,7 @@ package vm
 
 import (
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/tools/go/ssa"
@@ -245,6 +246,15 @@ func (k *compiler) changeInterface(v, of ssa.Value) op {
 	}
 }
 
+// ofMethodValue tells the assertion by which go/ssa checks that the x of a
+// method value x.M is not nil. Both stand at the selector.
+func ofMethodValue(v *ssa.TypeAssert) bool {
+	return slices.ContainsFunc(v.Block().Instrs, func(i ssa.Instruction) bool {
+		c, ok := i.(*ssa.MakeClosure)
+		return ok && c.Pos().IsValid() && c.Pos() == v.Pos()
+	})
+}
+
 // typeAssert compiles x.(T).
 func (k *compiler) typeAssert(v *ssa.TypeAssert) op {
 	x, here := k.slot(v.X), k.spot(v.Pos())
@@ -265,9 +275,13 @@ func (k *compiler) typeAssert(v *ssa.TypeAssert) op {
 		return w, (*rtype.Type)(w.typ)
 	}
 	if to.Kind() == reflect.Interface {
-		tabs := k.e.tablesFor(to)
+		tabs, bound := k.e.tablesFor(to), ofMethodValue(v)
 		return func(fr *frame) {
 			w, t := held(fr)
+			if bound && t == nil {
+				fr.at = here
+				touch(nil)
+			}
 			var tab unsafe.Pointer
 			if t != nil {
 				tab = tabs.get(t)
