@@ -16,6 +16,7 @@ func FuzzLower(f *testing.F) {
 			f.Add(c.Source)
 		}
 	}
+	f.Add("type K struct{}\nfunc (K) m()\nfunc f()\n0")
 	nb := enginetest.Open(f, newEngine)
 	for _, source := range []string{
 		"type T struct{ a int; b string }\nfunc (t T) M() int { return t.a }\nfunc (t *T) Set(a int) { t.a = a }\nfunc f(x, y int) int { return x + y }",

@@ -32,6 +32,10 @@ import (
 
 // function renders a function from a position in its head on.
 func (l *lowering) function(n ast.Node, from token.Pos, t *ast.FuncType, body *ast.BlockStmt, f *frame) string {
+	if body == nil {
+		l.fail(n, "a function without a body")
+		return ""
+	}
 	for _, p := range t.Params.List {
 		l.unnamed[p] = len(p.Names) == 0
 	}
