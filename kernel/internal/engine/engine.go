@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 )
@@ -81,6 +82,17 @@ type Failure struct {
 	Kind    Kind
 	Message string  // "runtime error: index out of range [5] with length 3"
 	Frames  []Frame // user code, innermost first; may be empty
+}
+
+// Late is what is written of a failure of a goroutine when no cell runs that
+// it could be the failure of.
+func (f *Failure) Late() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "panic: "+f.Message)
+	for _, at := range f.Frames {
+		fmt.Fprintf(&b, "\tIn[%d], line %d\n", at.Cell, at.Line)
+	}
+	return b.String()
 }
 
 // Kind classifies failures.

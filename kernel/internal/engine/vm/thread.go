@@ -7,7 +7,6 @@ import (
 	"os"
 	"reflect"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -350,12 +349,7 @@ func (e *Engine) goroutinePanicked(f *engine.Failure) {
 	r := e.now()
 	select {
 	case <-r.ended:
-		var b strings.Builder
-		fmt.Fprintln(&b, "panic: "+f.Message)
-		for _, at := range f.Frames {
-			fmt.Fprintf(&b, "\tIn[%d], line %d\n", at.Cell, at.Line)
-		}
-		os.Stderr.WriteString(b.String())
+		os.Stderr.WriteString(f.Late())
 	default:
 		r.fail(f)
 		r.halt()

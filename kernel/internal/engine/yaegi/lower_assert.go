@@ -146,19 +146,8 @@ func (l *lowering) face(to types.Type) string {
 		for m := range to.Underlying().(*types.Interface).Methods() {
 			sig := l.subst(m.Type()).(*types.Signature)
 			fields += "; " + m.Name() + "__f func" + l.signature(sig)
-			var ps, as []string
-			for i, t := range l.params(sig) {
-				a := fmt.Sprintf("a%d", i)
-				ps, as = append(ps, a+" "+t), append(as, a)
-			}
-			dots, back, res := "", "", ""
-			if sig.Variadic() {
-				dots = "..."
-			}
-			if sig.Results().Len() > 0 {
-				back, res = "return ", " ("+strings.Join(l.types(sig.Results()), ", ")+")"
-			}
-			methods += "\nfunc (f " + n + ") " + m.Name() + "(" + strings.Join(ps, ", ") + ")" + res + " { " + back + "f." + m.Name() + "__f(" + strings.Join(as, ", ") + dots + ") }"
+			t := l.forward(sig, "")
+			methods += "\nfunc (f " + n + ") " + m.Name() + t.params + t.results + " { " + t.ret + "f." + m.Name() + "__f" + t.args + " }"
 		}
 		return "type " + n + " struct { IValue interface{}" + fields + " }" + methods
 	})

@@ -177,16 +177,7 @@ func (l *lowering) left(e ast.Expr) string {
 
 // compiledVar tells variables of compiled packages.
 func (l *lowering) compiledVar(e ast.Expr) bool {
-	var id *ast.Ident
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		id = e
-	case *ast.SelectorExpr:
-		id = e.Sel
-	default:
-		return false
-	}
-	v, ok := l.src.info.Uses[id].(*types.Var)
+	v, ok := l.object(e).(*types.Var)
 	return ok && !v.IsField() && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() && !l.ours(v)
 }
 

@@ -246,20 +246,22 @@ func (l *lowering) foreignPackage(f ast.Expr) string {
 
 // foreignFunc is the function or method of a compiled package that f names.
 func (l *lowering) foreignFunc(f ast.Expr) *types.Func {
-	var id *ast.Ident
-	switch f := ast.Unparen(f).(type) {
-	case *ast.Ident:
-		id = f
-	case *ast.SelectorExpr:
-		id = f.Sel
-	default:
-		return nil
-	}
-	o, ok := l.src.info.Uses[id].(*types.Func)
+	o, ok := l.object(f).(*types.Func)
 	if !ok || o.Pkg() == nil || l.ours(o) {
 		return nil
 	}
 	return o
+}
+
+// object is what a name or a selector stands for, or nil.
+func (l *lowering) object(e ast.Expr) types.Object {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return l.src.info.Uses[e]
+	case *ast.SelectorExpr:
+		return l.src.info.Uses[e.Sel]
+	}
+	return nil
 }
 
 // interpreted tells types whose methods, if any, are in the interpreter, and

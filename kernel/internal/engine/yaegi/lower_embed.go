@@ -3,8 +3,6 @@ package yaegi
 import (
 	"go/token"
 	"go/types"
-	"strconv"
-	"strings"
 )
 
 // Methods of embedded interfaces.
@@ -30,21 +28,9 @@ func (l *lowering) forwards(ref string, named *types.Named, add func(text string
 			if len(s.Index()) != 2 || s.Index()[0] != i {
 				continue
 			}
-			sig := l.subst(s.Type()).(*types.Signature)
-			var ps, as []string
-			for k, p := range l.params(sig) {
-				a := "a" + strconv.Itoa(k) + "__"
-				ps, as = append(ps, a+" "+p), append(as, a)
-			}
-			dots, res, back := "", "", ""
-			if sig.Variadic() {
-				dots = "..."
-			}
-			if sig.Results().Len() > 0 {
-				res, back = " ("+strings.Join(l.types(sig.Results()), ", ")+")", "return "
-			}
+			t := l.forward(l.subst(s.Type()).(*types.Signature), "__")
 			m := s.Obj().Name()
-			add("func (x__ "+ref+") "+m+"("+strings.Join(ps, ", ")+")"+res+" { "+back+"x__."+l.fieldName(f)+"."+m+"("+strings.Join(as, ", ")+dots+") }",
+			add("func (x__ "+ref+") "+m+t.params+t.results+" { "+t.ret+"x__."+l.fieldName(f)+"."+m+t.args+" }",
 				named.Obj().Pos(), named.Obj().Name()+"."+m)
 		}
 	}

@@ -57,19 +57,7 @@ func (l *lowering) methodValue(e *ast.SelectorExpr, s *types.Selection) string {
 	}
 	sig := l.typeOf(e).Underlying().(*types.Signature)
 	r := l.fresh("r")
-	var ps, as []string
-	for i, t := range l.params(sig) {
-		a := "a" + strconv.Itoa(i) + "__"
-		ps, as = append(ps, a+" "+t), append(as, a)
-	}
-	dots, back, res := "", "", ""
-	if sig.Variadic() {
-		dots = "..."
-	}
-	if sig.Results().Len() > 0 {
-		back, res = "return ", " ("+strings.Join(l.types(sig.Results()), ", ")+")"
-	}
-	head := "func(" + strings.Join(ps, ", ") + ")" + res
-	return "func(" + r + " " + l.typ(xt) + ") " + l.typ(sig) + " { return " + head + " { " + back + r + "." + e.Sel.Name +
-		"(" + strings.Join(as, ", ") + dots + ") } }(" + x + ")"
+	f := l.forward(sig, "__")
+	return "func(" + r + " " + l.typ(xt) + ") " + l.typ(sig) + " { return func" + f.params + f.results +
+		" { " + f.ret + r + "." + e.Sel.Name + f.args + " } }(" + x + ")"
 }

@@ -2,8 +2,6 @@ package yaegi
 
 import (
 	"go/types"
-	"strconv"
-	"strings"
 )
 
 // Methods of values whose type is not known where they are shown.
@@ -32,21 +30,9 @@ func (l *lowering) methodsOf(ref string, t types.Type) {
 			if !l.callable(m) { // promoted
 				continue
 			}
-			sig := l.subst(s.Type()).(*types.Signature)
-			x, as, dots := "x "+star+ref, "", ""
-			for i, p := range l.params(sig) {
-				a := "a" + strconv.Itoa(i)
-				x, as = x+", "+a+" "+p, as+a+", "
-			}
-			if sig.Variadic() {
-				dots = "..."
-			}
-			res, back := "", ""
-			if sig.Results().Len() > 0 {
-				res, back = " ("+strings.Join(l.types(sig.Results()), ", ")+")", "return "
-			}
-			l.methods = append(l.methods, host("Method")+`("`+star+"main."+ref+`", "`+m.Name()+`", func(`+x+")"+res+
-				" { "+back+"x."+m.Name()+"("+strings.TrimSuffix(as, ", ")+dots+") })")
+			f := l.forward(l.subst(s.Type()).(*types.Signature), "", "x "+star+ref)
+			l.methods = append(l.methods, host("Method")+`("`+star+"main."+ref+`", "`+m.Name()+`", func`+f.params+f.results+
+				" { "+f.ret+"x."+m.Name()+f.args+" })")
 		}
 	}
 }

@@ -185,10 +185,7 @@ func (e *Engine) goroutinePanicked(f *engine.Failure) {
 	r := e.now()
 	select {
 	case <-r.ended:
-		fmt.Fprintln(stderr{}, "panic: "+f.Message)
-		for _, at := range f.Frames {
-			fmt.Fprintf(stderr{}, "\tIn[%d], line %d\n", at.Cell, at.Line)
-		}
+		engine.Print(f.Late())
 	default:
 		r.fail(f)
 		r.halt()

@@ -199,6 +199,32 @@ func (l *lowering) params(s *types.Signature) []string {
 	return r
 }
 
+// forward is the text of a function that calls another of the same type.
+type forward struct {
+	params  string // in parentheses
+	args    string // of the call, in parentheses
+	results string // behind the parameters, after a space; or empty
+	ret     string // "return ", where there are results
+}
+
+// forward names the parameters a0, a1 and so on, each with the suffix. Those
+// in ps stand before them.
+func (l *lowering) forward(sig *types.Signature, suffix string, ps ...string) forward {
+	var as []string
+	for i, t := range l.params(sig) {
+		a := "a" + strconv.Itoa(i) + suffix
+		ps, as = append(ps, a+" "+t), append(as, a)
+	}
+	f := forward{params: "(" + strings.Join(ps, ", ") + ")", args: "(" + strings.Join(as, ", ") + ")"}
+	if sig.Variadic() {
+		f.args = strings.TrimSuffix(f.args, ")") + "...)"
+	}
+	if sig.Results().Len() > 0 {
+		f.results, f.ret = " ("+strings.Join(l.types(sig.Results()), ", ")+")", "return "
+	}
+	return f
+}
+
 func (l *lowering) types(t *types.Tuple) []string {
 	var r []string
 	for v := range t.Variables() {
