@@ -90,8 +90,8 @@ test-native: env browser model $(VENV)/.demo
 # The engine that is not the default one: only these tests run cells in a worker.
 .PHONY: test-engines
 test-engines: env model
-	$(call say,Testing cells on the engine vm)
-	$(IN_VENV) BRANCHBOOK_ENGINE=vm BRANCHBOOK_REQUIRE=1 go test -timeout 20m ./kernel ./cmd/branchbook
+	$(call say,Testing cells on the engine yaegi)
+	$(IN_VENV) BRANCHBOOK_ENGINE=yaegi BRANCHBOOK_REQUIRE=1 go test -timeout 20m ./kernel ./cmd/branchbook
 
 # The race detector would need its own build of llama.cpp: packages that link
 # it are left out.
@@ -109,7 +109,7 @@ test-baseline: env
 test-frontends: env kernel model browser $(VENV)/.test
 	$(call say,Testing in Jupyter and in a browser)
 	$(IN_VENV) BRANCHBOOK_REQUIRE=1 python -m pytest -q test
-	$(IN_VENV) BRANCHBOOK_ENGINE=vm BRANCHBOOK_REQUIRE=1 python -m pytest -q test/test_cells.py test/test_first_light.py
+	$(IN_VENV) BRANCHBOOK_ENGINE=yaegi BRANCHBOOK_REQUIRE=1 python -m pytest -q test/test_cells.py test/test_first_light.py
 
 .PHONY: conformance
 conformance: env ## run the Go project's own tests of the language as cells, and the yardsticks in $BRANCHBOOK_YARDSTICKS

@@ -38,8 +38,8 @@ type engineKind struct {
 
 // engines are what cells can run on, the default first.
 var engines = []engineKind{
-	{"yaegi", true, func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }},
 	{"vm", vm.Supported, func() (engine.Engine, error) { return vm.New(vm.Options{Importer: exports.Importer()}) }},
+	{"yaegi", true, func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }},
 }
 
 // Engines names what cells can run on, the default first.
