@@ -14,6 +14,7 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/exports"
 	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/session"
+	"github.com/branchbook/branchbook/kernel/internal/symbols/lab"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
 
@@ -38,8 +39,8 @@ type engineKind struct {
 
 // engines are what cells can run on, the default first.
 var engines = []engineKind{
-	{"vm", vm.Supported, func() (engine.Engine, error) { return vm.New(vm.Options{Importer: exports.Importer()}) }},
-	{"yaegi", true, func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }},
+	{"vm", vm.Supported, func() (engine.Engine, error) { return vm.New(vm.Options{Importer: exports.Importer(), Symbols: lab.All()}) }},
+	{"yaegi", true, func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: lab.All()}) }},
 }
 
 // Engines names what cells can run on, the default first.

@@ -33,6 +33,15 @@ type Limiter interface {
 	Limit(l Limits) // from the next cell on
 }
 
+// Symbols are the compiled packages that cells can import.
+type Symbols interface {
+	// Table maps exported names of the package at path to its values: functions,
+	// variables that can be set, nil pointers to types; package extract says
+	// more. It is nil where there is no such package.
+	Table(path string) map[string]reflect.Value
+	Paths() []string // that have a table
+}
+
 // Outcome is how a cell ended.
 type Outcome struct {
 	Values  []Value  // of Cell.Show; empty when nothing is shown

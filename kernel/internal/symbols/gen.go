@@ -1,6 +1,6 @@
 //go:build ignore
 
-// gen writes the tables of package symbols.
+// gen writes the tables of packages symbols and lab.
 package main
 
 import (
@@ -12,33 +12,35 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	for _, p := range []struct{ name, dir string }{{"symbols", "."}, {"lab", "lab"}} {
+		if err := write(p.name, p.dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 }
 
-func run() error {
-	files, skipped, err := extract.Files(".", nil)
+func write(name, dir string) error {
+	files, skipped, err := extract.Files(name, func(string) bool { return true })
 	if err != nil {
 		return err
 	}
 	for _, s := range skipped {
 		fmt.Fprintln(os.Stderr, "no table for", s)
 	}
-	old, err := filepath.Glob("table*.go")
+	old, err := filepath.Glob(filepath.Join(dir, "table*.go"))
 	if err != nil {
 		return err
 	}
-	for _, name := range old {
-		if files[name] == nil {
-			if err := os.Remove(name); err != nil {
+	for _, file := range old {
+		if files[filepath.Base(file)] == nil {
+			if err := os.Remove(file); err != nil {
 				return err
 			}
 		}
 	}
-	for name, text := range files {
-		if err := os.WriteFile(name, text, 0o644); err != nil {
+	for file, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, file), text, 0o644); err != nil {
 			return err
 		}
 	}

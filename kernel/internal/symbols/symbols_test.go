@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,53 +23,56 @@ func TestTablesAreFresh(t *testing.T) {
 		}
 		t.Skip("no go command to read the packages with")
 	}
-	files, skipped, err := extract.Files(".", func(path string) bool {
-		return strings.HasPrefix(path, "github.com/branchbook/") ||
-			slices.Contains([]string{"strings", "net/http", "gonum.org/v1/gonum/optimize", "gonum.org/v1/plot/plotutil"}, path)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range skipped {
-		t.Error("no table for", s)
-	}
-	for name, want := range files {
-		if strings.HasPrefix(name, "tables") {
-			continue // lists all packages
+	for dest, dir := range map[string]string{"symbols": ".", "lab": "lab"} {
+		files, skipped, err := extract.Files(dest, func(path string) bool {
+			return strings.HasPrefix(path, "github.com/branchbook/") ||
+				slices.Contains([]string{"strings", "net/http", "gonum.org/v1/gonum/optimize", "gonum.org/v1/plot/plotutil"}, path)
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		got, err := os.ReadFile(name)
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is stale (%v): run go generate ./kernel/internal/symbols", name, err)
+		for _, s := range skipped {
+			t.Error("no table for", s)
+		}
+		for name, want := range files {
+			if name == "tables.go" && dest == "symbols" {
+				continue // lists all packages
+			}
+			got, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s of package %s is stale (%v): run go generate ./kernel/internal/symbols", name, dest, err)
+			}
 		}
 	}
 }
 
 func TestValuesOfTables(t *testing.T) {
-	strs := Table("strings")
+	strs := All().Table("strings")
 	if got := strs["ToUpper"].Call([]reflect.Value{reflect.ValueOf("go")})[0].String(); got != "GO" {
 		t.Errorf("strings.ToUpper: got %q", got)
 	}
-	if v := Table("os")["Args"]; !v.CanSet() {
+	if v := All().Table("os")["Args"]; !v.CanSet() {
 		t.Error("os.Args is a variable but cannot be set")
 	}
-	if v := Table("io")["_Reader"]; v.Type().Elem().Field(1).Name != "WRead" {
+	if v := All().Table("io")["_Reader"]; v.Type().Elem().Field(1).Name != "WRead" {
 		t.Errorf("wrapper of io.Reader: got %v", v.Type())
 	}
-	if v, ok := Table("slices")["Sort"]; ok {
+	if v, ok := All().Table("slices")["Sort"]; ok {
 		t.Errorf("slices.Sort is generic but has the value %v", v)
 	}
-	if Table("no/such/package") != nil {
+	if All().Table("no/such/package") != nil {
 		t.Error("a table of a package that does not exist")
 	}
 }
 
 func TestEveryTableCanBeMade(t *testing.T) {
-	paths := Paths()
+	all := All()
+	paths := all.Paths()
 	if len(paths) < 150 {
 		t.Errorf("only %d tables", len(paths))
 	}
 	for _, p := range paths {
-		for name, v := range Table(p) {
+		for name, v := range all.Table(p) {
 			if !v.IsValid() {
 				t.Errorf("%s.%s has no value", p, name)
 			}

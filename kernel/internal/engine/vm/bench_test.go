@@ -11,6 +11,7 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/engine/enginetest"
 	"github.com/branchbook/branchbook/kernel/internal/engine/yaegi"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
+	"github.com/branchbook/branchbook/kernel/internal/symbols"
 )
 
 // The functions that both engines are measured with: each takes a size and
@@ -91,7 +92,9 @@ for _, r := range byName%[1]d {
 // BenchmarkAgainstYaegi runs the same cells on both engines in turn, and tells
 // the median times of this one and by how much the other one takes longer.
 func BenchmarkAgainstYaegi(b *testing.B) {
-	other := func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer()}) }
+	other := func() (engine.Engine, error) {
+		return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: symbols.All()})
+	}
 	engines := [2]*enginetest.Notebook{enginetest.Open(b, newEngine), enginetest.Open(b, other)}
 	run := func(nb *enginetest.Notebook, source string) time.Duration {
 		began := time.Now()

@@ -2,7 +2,7 @@
 // machine over golang.org/x/tools/go/ssa, whose values lie in memory as
 // compiled values do.
 //
-//	e, err := vm.New(vm.Options{Importer: imp})
+//	e, err := vm.New(vm.Options{Importer: imp, Symbols: symbols})
 //	out := e.Run(ctx, c) // c from cell.Scope.Check
 //	if out.Failure != nil { ... }
 //

@@ -23,6 +23,8 @@ type Options struct {
 	// Importer gives the types of imported packages: the one that cells were
 	// checked with.
 	Importer types.Importer
+	// Symbols are the values of the same packages.
+	Symbols engine.Symbols
 	// Grace is how long Run waits for an interrupted cell whose code is not
 	// compiled; 0 means 1500 ms.
 	Grace time.Duration

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
-	"github.com/branchbook/branchbook/kernel/internal/symbols"
 )
 
 // externs finds what compiled packages hold, in the symbol tables.
@@ -33,7 +32,7 @@ func (x *externs) init(e *Engine) {
 func (x *externs) table(path string) map[string]reflect.Value {
 	t, ok := x.tables[path]
 	if !ok {
-		t = symbols.Table(path)
+		t = x.e.opts.Symbols.Table(path)
 		x.tables[path] = t
 	}
 	return t
@@ -141,8 +140,8 @@ func (x *externs) matchFunc(s *types.Signature, r reflect.Type, skip int, seen m
 func (x *externs) instance(path, name string) reflect.Type {
 	if x.instances == nil {
 		x.instances = map[string]reflect.Type{}
-		for _, p := range symbols.Paths() {
-			for _, v := range symbols.Table(p) {
+		for _, p := range x.e.opts.Symbols.Paths() {
+			for _, v := range x.e.opts.Symbols.Table(p) {
 				x.addInstances(v.Type())
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/engine/enginetest"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
+	"github.com/branchbook/branchbook/kernel/internal/symbols"
 )
 
 // Cells that take without end get an error, and the next cell runs.
@@ -32,7 +33,9 @@ func TestLimits(t *testing.T) {
 		{"goroutines", "for { go func() { select {} }() }", "more than 2000 goroutines", others},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			nb := enginetest.Open(t, func() (engine.Engine, error) { return New(Options{Importer: exports.Importer(), Limits: c.limits}) })
+			nb := enginetest.Open(t, func() (engine.Engine, error) {
+				return New(Options{Importer: exports.Importer(), Symbols: symbols.All(), Limits: c.limits})
+			})
 			mustRun(t, nb, "kept := 1")
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()

@@ -6,9 +6,12 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/engine/enginetest"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
+	"github.com/branchbook/branchbook/kernel/internal/symbols"
 )
 
-func newEngine() (engine.Engine, error) { return New(Options{Importer: exports.Importer()}) }
+func newEngine() (engine.Engine, error) {
+	return New(Options{Importer: exports.Importer(), Symbols: symbols.All()})
+}
 
 func TestSuite(t *testing.T) { enginetest.Run(t, newEngine, map[string]string{}) }
 

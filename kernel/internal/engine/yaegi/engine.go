@@ -5,7 +5,7 @@
 // called once, in a goroutine of its own. The notebook's variables are the
 // interpreter's globals.
 //
-//	e, err := yaegi.New(yaegi.Options{Importer: imp})
+//	e, err := yaegi.New(yaegi.Options{Importer: imp, Symbols: symbols})
 //	out := e.Run(ctx, c) // c from cell.Scope.Check
 //	if out.Failure != nil { ... }
 //
@@ -53,6 +53,8 @@ type Options struct {
 	// Importer gives the types of imported packages: the one that cells were
 	// checked with.
 	Importer types.Importer
+	// Symbols are the values of the same packages.
+	Symbols engine.Symbols
 	// Grace is how long Run waits for an interrupted cell to end before it
 	// reports that it is stuck; 0 means 1500 ms.
 	Grace time.Duration

@@ -10,8 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/traefik/yaegi/interp"
-
-	"github.com/branchbook/branchbook/kernel/internal/symbols"
 )
 
 // load compiles a program. After an error the interpreter's names mean what
@@ -80,14 +78,14 @@ func (e *Engine) use(path string) error {
 	if e.used[path] {
 		return nil
 	}
-	t := symbols.Table(path)
+	t := e.opts.Symbols.Table(path)
 	if t == nil {
 		return &unsupported{msg: "package " + strconv.Quote(path) + " has no compiled functions here"}
 	}
 	tables := interp.Exports{path + "/_": t}
 	if pkg, err := e.opts.Importer.Import(path); err == nil {
 		for _, q := range pkg.Imports() {
-			if t := symbols.Table(q.Path()); t != nil && !e.used[q.Path()] && !e.tables[q.Path()] {
+			if t := e.opts.Symbols.Table(q.Path()); t != nil && !e.used[q.Path()] && !e.tables[q.Path()] {
 				tables[q.Path()+"/_"] = t
 				e.tables[q.Path()] = true
 			}
