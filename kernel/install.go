@@ -16,9 +16,10 @@ import (
 // InstallOptions says where [Install] puts the kernel. Its zero value means
 // the Python environment that is active, name "branchbook".
 type InstallOptions struct {
-	Name   string // of the kernel; default: "branchbook"
-	User   bool   // for this user, whatever the environment
-	Prefix string // of an environment: into PREFIX/share/jupyter/kernels
+	Name        string // of the kernel; default: "branchbook"
+	DisplayName string // in Jupyter's launcher; default: "Go (Branchbook)"
+	User        bool   // for this user, whatever the environment
+	Prefix      string // of an environment: into PREFIX/share/jupyter/kernels
 
 	Executable string // default: this one
 	Version    string // of Branchbook
@@ -31,6 +32,8 @@ var (
 	ErrNoEnvironment = errors.New("no Python environment is active")
 	// ErrForeign: another program's kernel has this name; another Name helps.
 	ErrForeign = errors.New("another program's kernel has this name")
+	// ErrNoPrefix: the environment's folder does not exist.
+	ErrNoPrefix = errors.New("no such environment")
 )
 
 // kernelSpec is a kernel.json ("Kernel specs").
@@ -56,12 +59,6 @@ var kernelName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 // wrote. A kernel of ours with the same name is replaced, in one step; that
 // of another program is left alone, with ErrForeign.
 func Install(opts InstallOptions) (dir string, err error) {
-	if opts.Name == "" {
-		opts.Name = "branchbook"
-	}
-	if !kernelName.MatchString(opts.Name) {
-		return "", fmt.Errorf("kernel: install %q: a kernel's name is made of letters, digits, '.', '_' and '-'", opts.Name)
-	}
 	if opts.Executable == "" {
 		if opts.Executable, err = os.Executable(); err != nil {
 			return "", fmt.Errorf("kernel: install: %w", err)
@@ -70,18 +67,28 @@ func Install(opts InstallOptions) (dir string, err error) {
 	if opts.Executable, err = filepath.Abs(opts.Executable); err != nil {
 		return "", fmt.Errorf("kernel: install: %w", err)
 	}
-	kernels, err := kernelsDir(opts)
-	if err != nil {
+	if dir, err = specDir(&opts); err != nil {
 		return "", fmt.Errorf("kernel: install: %w", err)
 	}
-	dir = filepath.Join(kernels, opts.Name)
 	if err := ours(dir); err != nil {
 		return "", fmt.Errorf("kernel: install: %w", err)
 	}
-	if err := writeSpec(kernels, dir, opts); err != nil {
+	if err := writeSpec(filepath.Dir(dir), dir, opts); err != nil {
 		return "", fmt.Errorf("kernel: install: %w", err)
 	}
 	return dir, nil
+}
+
+// specDir is the folder of the kernel, whose name it completes in opts.
+func specDir(opts *InstallOptions) (string, error) {
+	if opts.Name == "" {
+		opts.Name = "branchbook"
+	}
+	if !kernelName.MatchString(opts.Name) {
+		return "", fmt.Errorf("%q: a kernel's name is made of letters, digits, '.', '_' and '-'", opts.Name)
+	}
+	kernels, err := kernelsDir(*opts)
+	return filepath.Join(kernels, opts.Name), err
 }
 
 // kernelsDir finds the folder of kernels ("Kernel specs" lists those that
@@ -94,18 +101,31 @@ func kernelsDir(opts InstallOptions) (string, error) {
 		data, err := userData()
 		return filepath.Join(data, "kernels"), err
 	}
-	prefix := opts.Prefix
-	if prefix == "" {
+	prefix, err := environmentPrefix(opts)
+	return filepath.Join(prefix, "share", "jupyter", "kernels"), err
+}
+
+// environmentPrefix is the folder of the environment that opts means. A folder
+// that is not there is a typing error, or an environment that was removed.
+func environmentPrefix(opts InstallOptions) (prefix string, err error) {
+	if prefix = opts.Prefix; prefix == "" {
 		if prefix = environment(); prefix == "" {
 			return "", ErrNoEnvironment
 		}
 	}
-	prefix, err := filepath.Abs(prefix)
-	return filepath.Join(prefix, "share", "jupyter", "kernels"), err
+	if prefix, err = filepath.Abs(prefix); err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(prefix); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return "", fmt.Errorf("%w: %s is not a directory", ErrNoPrefix, prefix)
+	}
+	return prefix, nil
 }
 
 // environment returns the prefix of the Python environment that is active,
-// or of the one whose jupyter command the shell would run.
+// or of the one whose jupyter command the shell would run: that may be a link
+// into an environment (pipx), and where it is no environment's (a shim of
+// pyenv's) nobody can tell.
 func environment() string {
 	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if prefix := os.Getenv(name); prefix != "" {
@@ -113,10 +133,20 @@ func environment() string {
 		}
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		info, err := os.Stat(filepath.Join(dir, "jupyter"))
-		if err == nil && info.Mode().IsRegular() && filepath.IsAbs(dir) {
-			return filepath.Dir(dir) // PREFIX/bin
+		if !filepath.IsAbs(dir) {
+			continue
 		}
+		command, err := filepath.EvalSymlinks(filepath.Join(dir, "jupyter"))
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(command); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if bin := filepath.Dir(command); filepath.Base(bin) == "bin" {
+			return filepath.Dir(bin)
+		}
+		return ""
 	}
 	return ""
 }
@@ -151,15 +181,17 @@ func ours(dir string) error {
 	if len(entries) == 0 {
 		return nil
 	}
+	if !isOurs(dir) {
+		return fmt.Errorf("%w: %s", ErrForeign, dir)
+	}
+	return nil
+}
+
+// isOurs reports whether Install wrote the kernel in dir.
+func isOurs(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	var spec kernelSpec
-	if json.Unmarshal(data, &spec) == nil && spec.Metadata.Branchbook != "" {
-		return nil
-	}
-	return fmt.Errorf("%w: %s", ErrForeign, dir)
+	return err == nil && json.Unmarshal(data, &spec) == nil && spec.Metadata.Branchbook != ""
 }
 
 // writeSpec writes the kernel's folder beside dir and moves it there.
@@ -202,8 +234,12 @@ func ignoreNotExist(err error) error {
 }
 
 func specFiles(opts InstallOptions) (map[string][]byte, error) {
-	display := "Go (Branchbook)"
-	if opts.Name != "branchbook" {
+	display := opts.DisplayName
+	switch {
+	case display != "":
+	case opts.Name == "branchbook":
+		display = "Go (Branchbook)"
+	default:
 		display = "Go (Branchbook, " + opts.Name + ")"
 	}
 	version := opts.Version

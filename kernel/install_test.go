@@ -39,6 +39,7 @@ func TestInstallGoesTo(t *testing.T) {
 		{"the user", "", kernel.InstallOptions{User: true}, ".local/share/jupyter/kernels/branchbook"},
 		{"the user, though an environment is active", "VIRTUAL_ENV", kernel.InstallOptions{User: true}, "../home/.local/share/jupyter/kernels/branchbook"},
 		{"the user's own data folder", "JUPYTER_DATA_DIR", kernel.InstallOptions{User: true}, "kernels/branchbook"},
+		{"an environment by its folder, though another is active", "VIRTUAL_ENV", kernel.InstallOptions{Prefix: "."}, "share/jupyter/kernels/branchbook"},
 		{"another name", "VIRTUAL_ENV", kernel.InstallOptions{Name: "go-dev"}, "share/jupyter/kernels/go-dev"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -48,6 +49,10 @@ func TestInstallGoesTo(t *testing.T) {
 				t.Setenv("HOME", filepath.Join(base, "home"))
 				base = filepath.Join(base, "env")
 				t.Setenv(test.env, base)
+				if test.opts.Prefix != "" {
+					t.Chdir(base)
+					t.Setenv(test.env, "/elsewhere")
+				}
 			}
 			dir, err := kernel.Install(test.opts)
 			if err != nil {
@@ -75,9 +80,56 @@ func TestInstallFindsTheEnvironmentOfTheJupyterCommand(t *testing.T) {
 	}
 }
 
+// A jupyter command in PATH may be a link into an environment, as pipx makes
+// it, or a shim that chooses one, as pyenv's is.
+func TestInstallFollowsTheJupyterCommand(t *testing.T) {
+	home := lonely(t)
+	for _, dir := range []string{"bin", "venvs/jupyter/bin", "shims"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"venvs/jupyter/bin/jupyter", "shims/jupyter"} {
+		if err := os.WriteFile(filepath.Join(home, file), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(home, "venvs/jupyter/bin/jupyter"), filepath.Join(home, "bin/jupyter")); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := kernel.Install(kernel.InstallOptions{})
+	if want := filepath.Join(home, "venvs/jupyter/share/jupyter/kernels/branchbook"); err != nil || dir != want {
+		t.Errorf("%s, %v; want %s", dir, err, want)
+	}
+	t.Setenv("PATH", filepath.Join(home, "shims"))
+	if dir, err := kernel.Install(kernel.InstallOptions{}); !errors.Is(err, kernel.ErrNoEnvironment) {
+		t.Errorf("with a shim: %s, %v, want ErrNoEnvironment", dir, err)
+	}
+}
+
+func TestInstallNeedsTheEnvironment(t *testing.T) {
+	home := lonely(t)
+	gone, file := filepath.Join(home, "gone"), filepath.Join(home, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, prefix := range []string{gone, file} {
+		if _, err := kernel.Install(kernel.InstallOptions{Prefix: prefix}); !errors.Is(err, kernel.ErrNoPrefix) {
+			t.Errorf("prefix %s: %v, want ErrNoPrefix", prefix, err)
+		}
+	}
+	t.Setenv("VIRTUAL_ENV", gone)
+	if _, err := kernel.Install(kernel.InstallOptions{}); !errors.Is(err, kernel.ErrNoPrefix) {
+		t.Errorf("an environment that was removed: %v, want ErrNoPrefix", err)
+	}
+	if _, err := os.Stat(gone); err == nil {
+		t.Error("the missing folder was made")
+	}
+}
+
 func TestInstalledSpec(t *testing.T) {
 	prefix := t.TempDir()
-	dir, err := kernel.Install(kernel.InstallOptions{Prefix: prefix, Executable: "bin/branchbook", Version: "1.2.3"})
+	dir, err := kernel.Install(kernel.InstallOptions{Prefix: prefix, Executable: "bin/branchbook", Version: "1.2.3", DisplayName: "Go"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +151,7 @@ func TestInstalledSpec(t *testing.T) {
 	if len(spec.Argv) != 3 || !filepath.IsAbs(spec.Argv[0]) || spec.Argv[1] != "kernel" || spec.Argv[2] != "{connection_file}" {
 		t.Errorf("argv %q", spec.Argv)
 	}
-	if spec.DisplayName != "Go (Branchbook)" || spec.Language != "go" || spec.Protocol != "5.5" || spec.InterruptMode != "message" || spec.Metadata["debugger"] != false {
+	if spec.DisplayName != "Go" || spec.Language != "go" || spec.Protocol != "5.5" || spec.InterruptMode != "message" || spec.Metadata["debugger"] != false {
 		t.Errorf("%+v", spec)
 	}
 	for name, size := range map[string]int{"logo-32x32.png": 32, "logo-64x64.png": 64} {

@@ -86,7 +86,7 @@ Run a notebook without it:  branchbook run NOTEBOOK.ipynb`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(installCommand(), kernelCommand(), workerCommand(), runCommand(), modelsCommand(), versionCommand())
+	root.AddCommand(installCommand(), uninstallCommand(), kernelCommand(), workerCommand(), runCommand(), modelsCommand(), versionCommand())
 	wrapUsage(root)
 	return root
 }
