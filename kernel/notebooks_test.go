@@ -202,7 +202,7 @@ func runListed(t *testing.T, folder, web string, listed listed) {
 			t.Errorf("cell %d: runs, but must fail with %q: %s", i, want.text, want.reason)
 		case want.verb == "fails" && !strings.Contains(failure, want.text):
 			t.Errorf("cell %d: fails otherwise than with %q:\n%s", i, want.text, failure)
-		case want.verb == "stops" && strings.Contains(failure, "goroutines of this cell are asleep"):
+		case want.verb == "stops" && strings.Contains(failure, "all goroutines are asleep"):
 			t.Logf("cell %d: waits for ever, which the engine has seen", i)
 		case want.verb == "stops" && res.EName != "Interrupted":
 			t.Errorf("cell %d: ends by itself: %s %s", i, res.Status, failure)

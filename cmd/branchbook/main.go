@@ -3,7 +3,8 @@
 // notebooks and Go files without Jupyter, and keeps models.
 //
 // Its exit status is 0 when all went well, 1 when something failed, 2 when
-// it was called wrongly, and 130 when it was interrupted.
+// it was called wrongly, and 130 when it was interrupted. A Go file that is run
+// has its own.
 package main
 
 import (
@@ -26,6 +27,7 @@ func main() {
 const (
 	statusFailed      = 1
 	statusUsage       = 2
+	statusPanic       = 2   // a Go program's
 	statusInterrupted = 130 // 128 + SIGINT, as a shell reports it
 )
 
@@ -40,7 +42,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	var usage *usageError
+	var exit exitError
 	switch {
+	case errors.As(err, &exit):
+		return int(exit)
 	case errors.Is(err, errInterrupted):
 		fmt.Fprintln(stderr, "branchbook:", err)
 		return statusInterrupted
@@ -60,6 +65,11 @@ var (
 	// errInterrupted ends the command as SIGINT or SIGTERM asked.
 	errInterrupted = errors.New("interrupted")
 )
+
+// exitError ends the command with this status; the user has seen why.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // usageError is a command line that cannot be meant.
 type usageError struct {

@@ -28,7 +28,8 @@ they had. A cell tagged raises-exception may fail, one tagged skip-execution
 does not run.
 
 A Go file runs as one cell, in the current directory: a program with main, or
-statements as in a notebook. Its output is printed. Packages of other modules
+statements as in a notebook. Its output is printed, and the exit status is the
+program's: 2 after a panic, and what it gives os.Exit. Packages of other modules
 are taken from the module that the file lies in, if there is a go.mod, which
 stays as it is; a notebook fetches them with %get.
 
@@ -74,9 +75,13 @@ func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Write
 	}
 	defer runner.Close()
 	result, err := runner.Execute(ctx, string(source), func(o kernel.Output) {
-		if !ended(o.EName, o.EValue) {
-			printOutput(o, stdout, stderr)
+		if o.EName == "Exit" {
+			return // its status says it
 		}
+		if o.EName == "Panic" {
+			o.Traceback[0] = strings.Replace(o.Traceback[0], o.EName, panicWord(o.EValue), 1)
+		}
+		printOutput(o, stdout, stderr)
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -86,14 +91,35 @@ func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Write
 	case strings.HasPrefix(result.EValue, "could not import ") && strings.Contains(result.EValue, "is not in the notebook"):
 		io.WriteString(stderr, "A Go file gets packages of modules from the go.mod beside it, or by a first line //gonb:%get MODULE.\n")
 		return errReported
-	case result.Status != kernel.OK && !ended(result.EName, result.EValue):
-		return errReported
+	case result.Status != kernel.OK:
+		return programError(result.EName, result.EValue)
 	}
 	return nil
 }
 
-// ended reports whether an error is a program's os.Exit(0), which is none.
-func ended(name, value string) bool { return name == "Exit" && value == "exit status 0" }
+// programError ends the command as the program would end.
+func programError(name, value string) error {
+	status := statusFailed
+	switch name {
+	case "Panic":
+		status = statusPanic
+	case "Exit":
+		if _, err := fmt.Sscanf(value, "exit status %d", &status); err == nil && status == 0 {
+			return nil
+		}
+	}
+	return exitError(status)
+}
+
+// panicWord is how Go's last words begin.
+func panicWord(message string) string {
+	for _, fatal := range []string{"all goroutines are asleep", "stack overflow", "out of memory"} {
+		if strings.HasPrefix(message, fatal) {
+			return "fatal error"
+		}
+	}
+	return "panic"
+}
 
 // printOutput shows an output where there is nothing but text.
 func printOutput(o kernel.Output, stdout, stderr io.Writer) {

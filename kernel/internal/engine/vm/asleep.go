@@ -62,10 +62,10 @@ func (r *run) watch(e *Engine) {
 		}
 		return true
 	})
-	text := "all goroutines of this cell are asleep: deadlock"
+	text := "all goroutines are asleep - deadlock!"
 	if len(where) > 0 {
 		slices.Sort(where)
-		text += "; beside the cell itself, those of " + strings.Join(slices.Compact(where), ", ")
+		text += " Beside the cell itself, those of " + strings.Join(slices.Compact(where), ", ") + "."
 	}
 	r.exceeded(nil, "%s", text)
 }
