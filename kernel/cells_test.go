@@ -196,19 +196,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestInputIsRefused(t *testing.T) {
-	k := start(t)
-	r := k.Execute("var s string\nfmt.Scanln(&s)")
-	r.Busy()
-	r.Input(1)
-	if f := r.Error(); !strings.Contains(f.Text(), "standard input") {
-		t.Errorf("the user is told:\n%s", f.Text())
-	}
-	r.ReplyError(1)
-	r.Idle()
-	run(k, 2, "x := 1")
-}
-
 func TestCounting(t *testing.T) {
 	k := start(t)
 	run(k, 1, "x := 1")

@@ -1,13 +1,16 @@
 package kernel
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/session"
+	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
 
 // Output is one thing that a cell showed, in the shape of the notebook format.
@@ -48,6 +51,9 @@ type RunnerOptions struct {
 	Dir     string   // the cells' working directory; default: the current one
 	Env     []string // the cells' environment; default: this process's
 	Log     *slog.Logger
+	// Stdin is what cells read from their standard input; nil where there is
+	// none, and cells that ask for input fail.
+	Stdin io.Reader
 	// File is a Go file that is run: cells can import what the module that it
 	// lies in requires. That is looked up with the go command when the first
 	// cell imports what Branchbook has not, and changes nothing there.
@@ -56,8 +62,9 @@ type RunnerOptions struct {
 
 // Runner runs cells in a worker process, without Jupyter.
 type Runner struct {
-	nb   *session.Notebook
-	file string // until its module is looked up
+	nb    *session.Notebook
+	stdin *stdin // nil for none
+	file  string // until its module is looked up
 }
 
 // NewRunner starts a worker for a new notebook.
@@ -66,7 +73,11 @@ func NewRunner(opts RunnerOptions) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{nb, opts.File}, nil
+	r := &Runner{nb: nb, file: opts.File}
+	if opts.Stdin != nil {
+		r.stdin = &stdin{r: bufio.NewReaderSize(opts.Stdin, 64<<10), turn: make(chan struct{}, 1)}
+	}
+	return r, nil
 }
 
 // Execute runs the next cell and passes its outputs to emit, in order, one at
@@ -96,7 +107,16 @@ func (r *Runner) Execute(ctx context.Context, source string, emit func(Output)) 
 			emit(o)
 		}
 	}
-	res, err := r.nb.Execute(ctx, session.Request{Source: source}, send)
+	req := session.Request{Source: source}
+	if r.stdin != nil {
+		req.Input = func(ctx context.Context, a worker.Ask) ([]byte, error) {
+			if a.Prompt != "" {
+				send(Output{Type: Stream, Name: "stdout", Text: a.Prompt})
+			}
+			return r.stdin.read(ctx, a.Line)
+		}
+	}
+	res, err := r.nb.Execute(ctx, req, send)
 	if res.NextInput != "" { // there is no cell to put it into
 		send(Output{Type: Stream, Name: "stdout", Text: res.NextInput})
 	}
@@ -105,3 +125,48 @@ func (r *Runner) Execute(ctx context.Context, source string, emit func(Output)) 
 
 // Close ends the worker and what it started.
 func (r *Runner) Close() error { return r.nb.Close() }
+
+// stdin is the input of a runner's cells.
+type stdin struct {
+	turn chan struct{} // holds a token while somebody reads, who may wait for long
+	r    *bufio.Reader
+}
+
+// read returns a line, or what there is: what a terminal gives at a time, or a
+// part of a file.
+func (in *stdin) read(ctx context.Context, line bool) ([]byte, error) {
+	select {
+	case in.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	type part struct {
+		text []byte
+		err  error
+	}
+	read := make(chan part, 1)
+	go func() { // which a cell that is interrupted does not wait for
+		defer func() { <-in.turn }()
+		if line {
+			text, err := in.r.ReadBytes('\n')
+			if len(text) > 0 {
+				err = nil
+			}
+			read <- part{text, err}
+			return
+		}
+		_, err := in.r.Peek(1)
+		text := make([]byte, in.r.Buffered())
+		if len(text) > 0 {
+			in.r.Read(text) // of what is there: all of it
+			err = nil
+		}
+		read <- part{text, err}
+	}()
+	select {
+	case p := <-read:
+		return p.text, p.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

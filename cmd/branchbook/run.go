@@ -52,7 +52,7 @@ Ctrl-C interrupts the cell that runs and keeps what there is.`,
 			case ext == ".go" && (job.output != "" || job.allowErrors):
 				return &usageError{cmd.CommandPath(), errors.New("--output and --allow-errors are for notebooks")}
 			case ext == ".go":
-				return runGoFile(ctx, args[0], job.engine, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return runGoFile(ctx, args[0], job.engine, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return &usageError{cmd.CommandPath(), fmt.Errorf("%s: the name ends neither in .go nor in .ipynb", args[0])}
 		},
@@ -64,12 +64,12 @@ Ctrl-C interrupts the cell that runs and keeps what there is.`,
 }
 
 // runGoFile runs a file as one cell and prints what it puts out.
-func runGoFile(ctx context.Context, path, engine string, stdout, stderr io.Writer) error {
+func runGoFile(ctx context.Context, path, engine string, stdin io.Reader, stdout, stderr io.Writer) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: engine, File: path})
+	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: engine, File: path, Stdin: stdin})
 	if err != nil {
 		return err
 	}

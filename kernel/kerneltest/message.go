@@ -42,6 +42,12 @@ var counter atomic.Int64
 
 // pack makes the frames of a request; sign makes its signature.
 func pack(key, session, msgType string, content any) (id string, frames [][]byte) {
+	return packWith(key, session, msgType, nil, content)
+}
+
+// packWith makes the frames of a message with a parent header, which may be
+// nil.
+func packWith(key, session, msgType string, parent, content any) (id string, frames [][]byte) {
 	id = fmt.Sprintf("%s_%d", session, counter.Add(1))
 	header, err := json.Marshal(Header{
 		MsgID: id, Session: session, Username: "test",
@@ -55,6 +61,11 @@ func pack(key, session, msgType string, content any) (id string, frames [][]byte
 		panic(err) // a test's own content
 	}
 	parts := [][]byte{header, []byte("{}"), []byte("{}"), body}
+	if parent != nil {
+		if parts[1], err = json.Marshal(parent); err != nil {
+			panic(err) // a header
+		}
+	}
 	return id, append([][]byte{[]byte("<IDS|MSG>"), Sign(key, parts)}, parts...)
 }
 

@@ -318,3 +318,35 @@ func (r *Request) ReplyAborted() {
 		r.c.tb.Fatalf("reply %+v, want status aborted", reply)
 	}
 }
+
+// InputRequest expects that the cell asks its user, and returns the question.
+func (r *Request) InputRequest() *InputRequest {
+	r.c.tb.Helper()
+	m := r.c.next("input_request", func(m Message) bool { return m.Channel == "stdin" && m.Parent.MsgID == r.ID })
+	if m.Header.MsgType != "input_request" {
+		r.c.tb.Fatalf("got %v, want input_request", m)
+	}
+	q := &InputRequest{c: r.c, header: m.Header}
+	r.c.decode(m, q)
+	return q
+}
+
+// InputRequest is what a cell asks its user.
+type InputRequest struct {
+	Prompt   string
+	Password bool
+
+	c      *Client
+	header Header
+}
+
+// Reply answers as JupyterLab does.
+func (q *InputRequest) Reply(value string) { q.reply(value, q.header) }
+
+// ReplyWithoutParent answers as Jupyter's clients for terminals do.
+func (q *InputRequest) ReplyWithoutParent(value string) { q.reply(value, nil) }
+
+func (q *InputRequest) reply(value string, parent any) {
+	_, frames := packWith(q.c.conn.Key, q.c.session, "input_reply", parent, map[string]any{"value": value})
+	q.c.SendFrames("stdin", frames)
+}

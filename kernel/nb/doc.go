@@ -1,5 +1,5 @@
 // Package nb is what a cell says to its notebook: show this, replace that,
-// clear, draw a progress bar. Cells have it preloaded.
+// clear, draw a progress bar, ask the user. Cells have it preloaded.
 //
 //	nb.Markdown("# Results")
 //	nb.Display(figure)

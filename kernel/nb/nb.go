@@ -17,6 +17,10 @@ type Host interface {
 	// Bundle returns the forms in which Show shows v.
 	Bundle(v any) map[string]any
 	Clear(wait bool)
+	// Input asks the user for a line, which it returns without its end.
+	Input(prompt string, password bool) (string, error)
+	// Feed adds to what the standard input holds.
+	Feed(text string) error
 	// Context is the running cell's.
 	Context() context.Context
 }

@@ -14,6 +14,8 @@ import (
 
 // listener is a notebook that keeps what it is told.
 type listener struct {
+	Host // of what it has not
+
 	mu     sync.Mutex
 	events []string
 	ctx    context.Context

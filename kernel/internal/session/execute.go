@@ -69,13 +69,13 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 	return aborted
 }
 
-// question is a cell that asks about a name: "fmt.Println?".
-var question = regexp.MustCompile(`^\s*([\pL\pN_]+(?:\.[\pL\pN_]+)*)\?+\s*$`)
+// nameAndMark is a cell that asks about a name: "fmt.Println?".
+var nameAndMark = regexp.MustCompile(`^\s*([\pL\pN_]+(?:\.[\pL\pN_]+)*)\?+\s*$`)
 
 // page answers a cell that asks about a name, with the payload that front ends
 // show in a pager ("Execute", payloads). It reports whether m was one.
 func (s *Session) page(m *wire.Message, req wire.ExecuteRequest) bool {
-	match := question.FindStringSubmatch(req.Code)
+	match := nameAndMark.FindStringSubmatch(req.Code)
 	if match == nil {
 		return false
 	}
@@ -107,7 +107,7 @@ func (s *Session) interruptible(m *wire.Message) (ctx context.Context, end func(
 
 // run runs the cell of request m.
 func (s *Session) run(ctx context.Context, m *wire.Message, req wire.ExecuteRequest) Result {
-	res, err := s.nb.Execute(ctx, Request{Source: req.Code, Silent: req.Silent, NoStore: !req.Stores()}, func(o Output) {
+	res, err := s.nb.Execute(ctx, Request{Source: req.Code, Silent: req.Silent, NoStore: !req.Stores(), Input: s.input(m, req)}, func(o Output) {
 		s.output(m, o)
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"syscall"
@@ -61,6 +60,7 @@ func compileFailure(n int, source string, wrong cell.Diagnostics) failure {
 func (nb *Notebook) runFailure(w worker.Failure) failure {
 	name := map[string]string{
 		"panic": "Panic", "interrupt": "Interrupted", "unsupported": "Unsupported", "exit": "Exit",
+		worker.InputRefused: "InputRefused",
 	}[w.Kind]
 	if name == "" {
 		name = "Error"
@@ -75,6 +75,9 @@ func (nb *Notebook) runFailure(w worker.Failure) failure {
 	}
 	f := plainFailure(name, value)
 	f.traceback = append(f.traceback, nb.frames(w.Frames)...)
+	if w.Kind == worker.InputRefused || refusedInput(w.Message) {
+		f.traceback = append(f.traceback, "hint: "+inputHint)
+	}
 	return f
 }
 
@@ -86,11 +89,19 @@ func (nb *Notebook) errorFailure(c *cell.Cell, message string) failure {
 			f.traceback = append(f.traceback, nb.frames([]worker.Frame{{Cell: c.N, Line: at.Line, Col: at.Column}})...)
 		}
 	}
-	if message == io.EOF.Error() {
-		f.traceback = append(f.traceback, "hint: the standard input of a cell is empty: this kernel does not ask for input yet.")
+	if refusedInput(message) {
+		f.traceback = append(f.traceback, "hint: "+inputHint)
 	}
 	return f
 }
+
+// refusedInput reports whether a message is that of nb.Input where nobody can
+// be asked.
+func refusedInput(message string) bool {
+	return strings.HasSuffix(message, errStdin.Error()) || strings.HasSuffix(message, errNoInput.Error())
+}
+
+const inputHint = "give the value in the cell, by %args and package flag, or with nb.Feed; or run the cell where a person can type"
 
 // deathFailure says why the worker is gone, what went with it, and that what
 // the cells numbered again declare is there again.

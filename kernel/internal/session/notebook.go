@@ -54,6 +54,8 @@ type Notebook struct {
 
 	emitMu sync.Mutex
 	emit   func(Output) // the last cell's
+	input  Input        // the last cell's; nil where nobody can be asked
+	asked  context.Context
 }
 
 // ErrClosed is the error of using a Notebook after Close.
@@ -66,6 +68,8 @@ type Request struct {
 	Silent bool
 	// NoStore runs the cell without counting it.
 	NoStore bool
+	// Input answers what the cell asks its user; nil where nobody can.
+	Input Input
 }
 
 // Open starts a worker for a new notebook. It does not wait until the worker
@@ -103,6 +107,7 @@ func (nb *Notebook) start() error {
 		Command: command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: &listing,
 		Stream: func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
 		Show:   nb.show,
+		Ask:    nb.ask,
 	})
 	if err != nil {
 		return err
@@ -193,11 +198,11 @@ func (nb *Notebook) Execute(ctx context.Context, req Request, emit func(Output))
 // only.
 func (nb *Notebook) evaluate(ctx context.Context, source string, emit func(Output)) (Result, error) {
 	nb.emitMu.Lock()
-	last := nb.emit
+	emitLast, inputLast, askedLast := nb.emit, nb.input, nb.asked
 	nb.emitMu.Unlock()
 	defer func() {
 		nb.emitMu.Lock()
-		nb.emit = last
+		nb.emit, nb.input, nb.asked = emitLast, inputLast, askedLast
 		nb.emitMu.Unlock()
 	}()
 	return nb.execute(ctx, Request{Source: source, Silent: true}, emit)
@@ -210,7 +215,7 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 	}
 	process.Settle() // to the cell before, what it printed
 	nb.emitMu.Lock()
-	nb.emit = emit
+	nb.emit, nb.input, nb.asked = emit, req.Input, ctx
 	nb.emitMu.Unlock()
 
 	n, count := nb.begin(req)

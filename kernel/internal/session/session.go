@@ -38,6 +38,7 @@ type Session struct {
 	running *wire.Message      // the request whose cell runs
 	// interrupted is when the running cell was interrupted; zero if it was not.
 	interrupted time.Time
+	question    *question // that the running cell asks; nil for none
 }
 
 // execute is a queued execute_request.
@@ -64,7 +65,7 @@ func (s *Session) Handle(ch wire.Channel, m wire.Message) {
 	case ch == wire.Control:
 		s.controls.put(m)
 	case ch == wire.Stdin:
-		s.cfg.Log.Warn("session: nobody asked for input", "type", m.Header.MsgType)
+		s.answered(&m)
 	case m.Header.MsgType == "execute_request":
 		s.executes.put(execute{m, time.Now()})
 	default:

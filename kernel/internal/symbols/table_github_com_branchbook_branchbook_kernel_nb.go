@@ -18,15 +18,18 @@ func t_github_com_branchbook_branchbook_kernel_nb() map[string]reflect.Value {
 		"Context":   reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Context),
 		"Display":   reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Display),
 		"DisplayID": reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.DisplayID),
+		"Feed":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Feed),
 		"HTML":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.HTML),
 		"Host":      reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Host)(nil)),
 		"_Host":     reflect.ValueOf((*t_github_com_branchbook_branchbook_kernel_nb_Host)(nil)),
+		"Input":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Input),
 		"JPEG":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.JPEG),
 		"JSON":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.JSON),
 		"Markdown":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Markdown),
 		"Math":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Math),
 		"NewID":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.NewID),
 		"PNG":       reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.PNG),
+		"Password":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Password),
 		"Progress":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Progress),
 		"SVG":       reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.SVG),
 		"Update":    reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Update),
@@ -38,6 +41,8 @@ type t_github_com_branchbook_branchbook_kernel_nb_Host struct {
 	WBundle  func(a0 any) map[string]any
 	WClear   func(a0 bool)
 	WContext func() context_.Context
+	WFeed    func(a0 string) error
+	WInput   func(a0 string, a1 bool) (string, error)
 	WShow    func(a0 any, a1 string, a2 bool)
 }
 
@@ -47,6 +52,10 @@ func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Bundle(a0 any) map[st
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Clear(a0 bool) { W.WClear(a0) }
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Context() context_.Context {
 	return W.WContext()
+}
+func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Feed(a0 string) error { return W.WFeed(a0) }
+func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Input(a0 string, a1 bool) (string, error) {
+	return W.WInput(a0, a1)
 }
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Show(a0 any, a1 string, a2 bool) {
 	W.WShow(a0, a1, a2)

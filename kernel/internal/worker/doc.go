@@ -13,6 +13,9 @@
 // to read; lines that alternate between them within a wake-up of the parent, some
 // tens of microseconds, are grouped by stream.
 //
+// The child's standard input is a pipe that it fills itself (stdin.go): when it
+// sees that a cell waits for input, it has the parent ask the user.
+//
 // Beside cells the child carries out commands: magics that need what cells have,
 // the working directory, the environment, the output. What they start stays in
 // the child's process group.

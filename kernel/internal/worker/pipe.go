@@ -27,9 +27,11 @@ const (
 	kindRun       kind = 'r' // Job
 	kindInterrupt kind = 'i' // interruptFrame
 	kindAck       kind = 'a' // nothing: the parent has forwarded a Show
+	kindAnswer    kind = 'w' // Answer
 	// From child to parent.
 	kindHello kind = 'h' // Hello
 	kindShow  kind = 's' // Show
+	kindAsk   kind = 'q' // Ask
 	kindDone  kind = 'd' // Done
 )
 

@@ -35,6 +35,10 @@ type Options struct {
 	// Process.
 	Stream func(name, text string)
 	Show   func(Show)
+	// Ask gets what a cell asks its user, who may take their time: it returns
+	// at once, and somebody calls Answer later, or never, if the cell is
+	// interrupted. Where Ask is nil, cells are told that nobody can be asked.
+	Ask func(Ask)
 }
 
 // Process is a running worker.
@@ -194,6 +198,9 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 		}
 	}
 }
+
+// Answer answers an Ask. An answer that comes too late changes nothing.
+func (p *Process) Answer(a Answer) error { return p.write(kindAnswer, a) }
 
 // Kill ends the child and what it started, at once.
 func (p *Process) Kill() {

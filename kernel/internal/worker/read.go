@@ -211,6 +211,16 @@ func (r *reader) frame() error {
 		r.p.capture.end()
 		r.p.opts.Show(s)
 		return r.p.write(kindAck, nil)
+	case kindAsk:
+		var a Ask
+		if err := decodeFrame(k, payload, &a); err != nil {
+			return err
+		}
+		r.p.capture.end() // what stands before the cursor, a prompt most likely
+		if r.p.opts.Ask == nil {
+			return r.p.Answer(Answer{ID: a.ID, Refused: "there is nobody to ask"})
+		}
+		r.p.opts.Ask(a)
 	case kindDone:
 		var d Done
 		if err := decodeFrame(k, payload, &d); err != nil {

@@ -68,7 +68,10 @@ func Serve(open func() (Cells, error)) error {
 	}
 	syscall.CloseOnExec(socketFD)
 
-	s := &server{sock: sock, ack: make(chan struct{}, 1), jobs: make(chan Job, 1)}
+	s := &server{
+		sock: sock, ack: make(chan struct{}, 1), jobs: make(chan Job, 1),
+		stdin: openStdin(), asking: make(chan struct{}, 1), answers: make(chan Answer, 1),
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	go s.work(open)
 	ended := make(chan error, 1)
@@ -101,6 +104,11 @@ type server struct {
 	sock *os.File
 	ack  chan struct{}
 	jobs chan Job
+
+	stdin   *stdin        // nil where it is empty
+	asking  chan struct{} // holds a token while an Ask waits for its answer
+	asked   int           // the last Ask's number; for who holds the token
+	answers chan Answer
 
 	showMu  sync.Mutex // one Show waits for its acknowledgement
 	writeMu sync.Mutex // a frame is written whole
@@ -138,6 +146,16 @@ func (s *server) read() error {
 			s.interrupt(i.N)
 		case kindAck:
 			s.ack <- struct{}{}
+		case kindAnswer:
+			var a Answer
+			if err := decodeFrame(k, payload, &a); err != nil {
+				return err
+			}
+			select {
+			case <-s.answers: // which came too late
+			default:
+			}
+			s.answers <- a
 		}
 	}
 }
@@ -169,9 +187,21 @@ func (s *server) work(open func() (Cells, error)) {
 	s.write(kindHello, Hello{})
 	for j := range s.jobs {
 		s.mu.Lock()
-		ctx := s.ctx
+		ctx, cancel := s.ctx, s.cancel
 		s.mu.Unlock()
-		s.finish(run(ctx, cells, j))
+		if s.stdin != nil {
+			s.stdin.mentions(j.Source)
+		}
+		end := s.watch(ctx, cancel)
+		d := run(ctx, cells, j)
+		if refused := end(); refused != "" {
+			var frames []Frame
+			if d.Failure != nil {
+				frames = d.Failure.Frames
+			}
+			d = Done{N: j.N, Took: d.Took, Failure: &Failure{Kind: InputRefused, Message: refused, Frames: frames}}
+		}
+		s.finish(d)
 	}
 }
 
@@ -210,7 +240,22 @@ func run(ctx context.Context, cells Cells, j Job) Done {
 	}
 	d := done(j.N, out)
 	d.Took = took
+	if ctx.Err() != nil {
+		d.interrupted()
+	}
 	return d
+}
+
+// interrupted makes an interrupt of the error by which a call that knows its
+// context told the cell of one: as must and a last value show it.
+func (d *Done) interrupted() {
+	told := func(message string) bool { return strings.HasSuffix(message, context.Canceled.Error()) }
+	switch {
+	case d.Failure != nil && d.Failure.Kind == string(engine.Panic) && told(d.Failure.Message):
+		d.Failure.Kind, d.Failure.Message = string(engine.Interrupt), ""
+	case d.Error != nil && told(*d.Error):
+		d.Error, d.Failure = nil, &Failure{Kind: string(engine.Interrupt)}
+	}
 }
 
 func done(n int, out engine.Outcome) Done {

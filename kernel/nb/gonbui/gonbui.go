@@ -9,7 +9,6 @@ package gonbui
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -135,7 +134,18 @@ func ScriptJavascript(js string) {
 	nb.Display(nb.Bundle{"text/html": "<script>" + js + "</script>", "text/plain": "script"})
 }
 
-// RequestInput panics: cells read no input yet.
+// RequestInput asks the user for a line, which the standard input then holds,
+// for fmt.Scan and others. Where nobody can be asked it panics.
 func RequestInput(prompt string, password bool) {
-	panic(errors.New("gonbui: RequestInput: cells read no input yet; give the value in the cell, or by %args and package flag"))
+	ask := nb.Input
+	if password {
+		ask = nb.Password
+	}
+	line, err := ask(prompt)
+	if err == nil {
+		err = nb.Feed(line + "\n")
+	}
+	if err != nil {
+		panic(fmt.Errorf("gonbui: RequestInput: %w", err))
+	}
 }

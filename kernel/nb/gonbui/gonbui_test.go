@@ -3,6 +3,7 @@ package gonbui
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -13,7 +14,11 @@ import (
 )
 
 // listener is a notebook that keeps what it is told.
-type listener struct{ events []string }
+type listener struct {
+	nb.Host // of what it has not
+
+	events []string
+}
 
 func (l *listener) Show(v any, id string, update bool) {
 	text := ""
@@ -77,9 +82,38 @@ func TestIDsDiffer(t *testing.T) {
 	}
 }
 
-func TestInputIsRefused(t *testing.T) {
+// asker is a notebook whose user types a line.
+type asker struct {
+	nb.Host
+	asked []string
+	fed   string
+	err   error
+}
+
+func (a *asker) Input(prompt string, password bool) (string, error) {
+	a.asked = append(a.asked, fmt.Sprint(prompt, password))
+	return "typed", a.err
+}
+
+func (a *asker) Feed(text string) error {
+	a.fed += text
+	return nil
+}
+
+func TestRequestedInputIsForTheStandardInput(t *testing.T) {
+	a := &asker{}
+	nb.Attach(a)
+	RequestInput("x: ", false)
+	RequestInput("key: ", true)
+	if got := strings.Join(a.asked, "|"); got != "x: false|key: true" || a.fed != "typed\ntyped\n" {
+		t.Errorf("asked %q, fed %q", got, a.fed)
+	}
+}
+
+func TestInputThatNobodyGives(t *testing.T) {
+	nb.Attach(&asker{err: errors.New("nobody is here")})
 	defer func() {
-		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "no input") {
+		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "nobody is here") {
 			t.Errorf("%v", err)
 		}
 	}()

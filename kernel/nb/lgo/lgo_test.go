@@ -11,6 +11,8 @@ import (
 
 // listener is a notebook that keeps what it is told.
 type listener struct {
+	nb.Host // of what it has not
+
 	events []string
 	ctx    context.Context
 }
