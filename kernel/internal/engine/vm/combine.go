@@ -72,107 +72,168 @@ func uses(i ssa.Instruction, v ssa.Value) bool {
 	return false
 }
 
-// indexLoad compiles x[i] where package ssa takes the element's address and
-// then loads it; nil if the address is needed otherwise.
-func (k *compiler) indexLoad(a *ssa.IndexAddr) op {
-	load := loadOf(a)
-	if load == nil || k.typ(a.X).Kind() != reflect.Slice {
-		return nil
+// combine compiles the first instructions of a block's rest that become one. It
+// returns how many they are, or 0.
+func (k *compiler) combine(is []ssa.Instruction) int {
+	switch i := is[0].(type) {
+	case *ssa.FieldAddr, *ssa.IndexAddr:
+		return k.use(is)
+	case *ssa.UnOp:
+		return k.usePointer(i, is)
+	case *ssa.Alloc:
+		return k.appendValues(i, is)
 	}
-	t := k.typ(load)
-	x, n, here := k.slot(a.X), k.integer(a.Index), k.spot(k.near)
-	unsigned, z := k.unsigned(a.Index), k.slot(load)
-	switch kindOf(t) {
-	case copy1:
-		return elementLoad[uint8](z, x, n, here, unsigned)
-	case copy4:
-		return elementLoad[uint32](z, x, n, here, unsigned)
-	case copy8:
-		return elementLoad[uint64](z, x, n, here, unsigned)
-	case copyPointer:
-		return elementLoad[unsafe.Pointer](z, x, n, here, unsigned)
-	case copyString:
-		return elementLoad[string](z, x, n, here, unsigned)
+	return 0
+}
+
+// use compiles an access.
+func (k *compiler) use(is []ssa.Instruction) int {
+	p, ok := k.pathOf(is)
+	if !ok || !only(p.last) || p.off >= maxFault {
+		return 0
 	}
-	size, m := t.Size(), newMove(0, 0, t)
-	return func(fr *frame) {
-		s, j := at[rtype.Slice](fr, x), *at[int](fr, n)
-		if uint(j) >= uint(s.Len) {
-			fr.at = here
-			outside(j, s.Len, unsigned)
+	if s, ok := instrAt(is, p.n).(*ssa.Store); ok && s.Addr == p.last && !p.blank {
+		a := k.access(p, is)
+		k.emit(a.storeOp(k.typ(s.Val), k.slot(s.Val)))
+		return p.n + 1
+	}
+	load := loadAt(is, p.n)
+	if load == nil || load.X != p.last || len(*load.Referrers()) == 0 {
+		return 0
+	}
+	if n := k.update(p, load, is); n > 0 {
+		return n
+	}
+	a := k.access(p, is)
+	if a.way == element2 || a.way == fieldElement {
+		k.note(load)
+	}
+	k.emit(a.loadOp(k.typ(load), k.slot(load)))
+	return p.n + 1
+}
+
+// maxFault is an offset from a nil pointer that still faults as nil does.
+const maxFault = 4096 - 64
+
+// update compiles v op= y, which package ssa does as v = v op y.
+func (k *compiler) update(p path, load *ssa.UnOp, is []ssa.Instruction) int {
+	b, ok := instrAt(is, p.n+1).(*ssa.BinOp)
+	if !ok || b.X != ssa.Value(load) || b.Y == ssa.Value(load) || !only(load) || !only(b) || p.n+2 >= len(is) {
+		return 0
+	}
+	q, ok := k.pathOf(is[p.n+2:])
+	if !ok || !only(q.last) || !p.same(q) {
+		return 0
+	}
+	n := p.n + 2 + q.n
+	if s, ok := instrAt(is, n).(*ssa.Store); !ok || s.Addr != q.last || s.Val != ssa.Value(b) || p.blank {
+		return 0
+	}
+	a := k.access(p, is)
+	o := a.updateOp(b.Op, k.typ(b), k.slot(b.Y))
+	if o == nil {
+		return 0
+	}
+	k.emit(o)
+	return n + 1
+}
+
+// usePointer compiles *p op= y.
+func (k *compiler) usePointer(load *ssa.UnOp, is []ssa.Instruction) int {
+	if load.Op != token.MUL || !only(load) {
+		return 0
+	}
+	if _, direct := k.direct(load.X); direct {
+		return 0
+	}
+	b, ok1 := instrAt(is, 1).(*ssa.BinOp)
+	s, ok2 := instrAt(is, 2).(*ssa.Store)
+	if !ok1 || !ok2 || b.X != ssa.Value(load) || b.Y == ssa.Value(load) || s.Addr != load.X || s.Val != ssa.Value(b) || !only(b) {
+		return 0
+	}
+	k.note(load)
+	a := access{way: deref, x: k.slot(load.X), here: k.spot(k.near)}
+	o := a.updateOp(b.Op, k.typ(b), k.slot(b.Y))
+	if o == nil {
+		return 0
+	}
+	k.emit(o)
+	return 3
+}
+
+// appendValues compiles append(s, x, y...), for which package ssa makes an
+// array of the values.
+func (k *compiler) appendValues(array *ssa.Alloc, is []ssa.Instruction) int {
+	if array.Comment != "varargs" {
+		return 0
+	}
+	var values []ssa.Value
+	n := 1
+	for ; ; n += 2 {
+		a, ok1 := instrAt(is, n).(*ssa.IndexAddr)
+		s, ok2 := instrAt(is, n+1).(*ssa.Store)
+		if !ok1 || !ok2 || a.X != ssa.Value(array) || s.Addr != ssa.Value(a) {
+			break
 		}
-		m.do(slot(fr, z), unsafe.Add(s.Data, uintptr(j)*size))
+		values = append(values, s.Val)
 	}
+	slice, ok := instrAt(is, n).(*ssa.Slice)
+	if !ok || slice.X != ssa.Value(array) || !only(slice) || len(values) == 0 || len(*array.Referrers()) != len(values)+1 {
+		return 0
+	}
+	call, ok := instrAt(is, n+1).(*ssa.Call)
+	if !ok || k.e.shows(call) != nil {
+		return 0
+	}
+	if b, ok := call.Call.Value.(*ssa.Builtin); !ok || b.Name() != "append" || call.Call.Args[1] != ssa.Value(slice) {
+		return 0
+	}
+	k.note(call)
+	t := k.typ(call)
+	slots := make([]uintptr, len(values))
+	for i, v := range values {
+		slots[i] = k.slot(v)
+	}
+	k.emit(appendOp(t.Elem(), k.slot(call), k.slot(call.Call.Args[0]), slots, k.spot(call.Pos())))
+	return n + 2
 }
 
-func elementLoad[T any](z, x, n uintptr, here int32, unsigned bool) op {
-	return func(fr *frame) {
-		s, j := *at[[]T](fr, x), *at[int](fr, n)
-		if uint(j) >= uint(len(s)) {
-			fr.at = here
-			outside(j, len(s), unsigned)
+func appendOp(t reflect.Type, z, x uintptr, values []uintptr, here int32) op {
+	if len(values) == 1 {
+		switch kindOf(t) {
+		case copy1:
+			return appendOne[uint8](z, x, values[0], here)
+		case copy4:
+			return appendOne[uint32](z, x, values[0], here)
+		case copy8:
+			return appendOne[uint64](z, x, values[0], here)
+		case copyPointer:
+			return appendOne[unsafe.Pointer](z, x, values[0], here)
+		case copyString:
+			return appendOne[string](z, x, values[0], here)
 		}
-		*at[T](fr, z) = s[j]
 	}
-}
-
-// fieldLoad compiles p.f in the same way.
-func (k *compiler) fieldLoad(a *ssa.FieldAddr) op {
-	load := loadOf(a)
-	if load == nil {
-		return nil
-	}
-	off := k.typ(a.X).Elem().Field(a.Field).Offset
-	x, z, here := k.slot(a.X), k.slot(load), k.spot(k.near)
-	if off >= 4096 { // beyond what a nil pointer faults for
-		return nil
-	}
-	switch kindOf(k.typ(load)) {
-	case copy1:
-		return partLoad[uint8](z, x, off, here)
-	case copy4:
-		return partLoad[uint32](z, x, off, here)
-	case copy8:
-		return partLoad[uint64](z, x, off, here)
-	case copyPointer:
-		return partLoad[unsafe.Pointer](z, x, off, here)
-	case copyString:
-		return partLoad[string](z, x, off, here)
-	case copySlice:
-		return partLoad[[]byte](z, x, off, here)
-	}
-	return nil
-}
-
-func partLoad[T any](z, x, off uintptr, here int32) op {
+	elem, how := rtype.Of(t), kindOf(t)
 	return func(fr *frame) {
 		fr.at = here
-		p := *at[unsafe.Pointer](fr, x)
-		touch(p)
-		*at[T](fr, z) = *(*T)(unsafe.Add(p, off))
-	}
-}
-
-// loadOf returns the load that follows an address and is all that uses it.
-func loadOf(a ssa.Value) *ssa.UnOp {
-	if len(*a.Referrers()) != 1 {
-		return nil
-	}
-	u, ok := (*a.Referrers())[0].(*ssa.UnOp)
-	if !ok || u.Op != token.MUL || len(*u.Referrers()) == 0 {
-		return nil
-	}
-	b := u.Block()
-	for i, instr := range b.Instrs {
-		if instr == ssa.Instruction(u) {
-			if i > 0 && b.Instrs[i-1] == a.(ssa.Instruction) {
-				return u
-			}
-			return nil
+		s := *at[rtype.Slice](fr, x)
+		n := s.Len
+		if n+len(values) > s.Cap {
+			s = rtype.Grow(elem, s, len(values))
 		}
+		for i, v := range values {
+			copyValue(how, elem, unsafe.Add(s.Data, uintptr(n+i)*elem.Size), slot(fr, v))
+		}
+		s.Len = n + len(values)
+		*at[rtype.Slice](fr, z) = s
 	}
-	return nil
 }
 
-// combined reports whether a load was made with the address before it.
-func (k *compiler) combined(u *ssa.UnOp) bool { return k.done[u] }
+// appendOne is append of one value. What lies behind a slice of pointers is seen
+// by the garbage collector as what T says.
+func appendOne[T any](z, x, v uintptr, here int32) op {
+	return func(fr *frame) {
+		fr.at = here
+		*at[[]T](fr, z) = append(*at[[]T](fr, x), *at[T](fr, v))
+	}
+}

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"fmt"
 	"go/constant"
 	"go/token"
 	"go/types"
@@ -25,7 +26,7 @@ type compiler struct {
 	inits  []func(*frame) // write the template
 	start  []op           // run at the start of each call
 
-	done   map[*ssa.UnOp]bool // loads that are made with the address before them
+	locals map[*ssa.Alloc]uintptr // variables that stay in the frame
 	blocks map[*ssa.BasicBlock]*block
 	queue  []*ssa.BasicBlock
 	ops    []op // of the block that is being compiled
@@ -48,9 +49,10 @@ const maxLocal = 1024
 func (e *Engine) compile(c *code) *body {
 	k := &compiler{
 		e: e, fn: c.fn, c: c, memory: startFrame(), slots: map[ssa.Value]uintptr{}, tuples: map[ssa.Value][]value{},
-		consts: map[constKey]uintptr{}, blocks: map[*ssa.BasicBlock]*block{}, done: map[*ssa.UnOp]bool{},
+		consts: map[constKey]uintptr{}, blocks: map[*ssa.BasicBlock]*block{}, locals: map[*ssa.Alloc]uintptr{},
 	}
 	k.parameters()
+	k.findLocals()
 	for _, b := range c.fn.Blocks {
 		for _, i := range b.Instrs {
 			if v, ok := i.(ssa.Value); ok {
@@ -141,6 +143,15 @@ func (k *compiler) assign(v ssa.Value) {
 			k.slots[v] = k.slots[p]
 			return
 		}
+	case *ssa.UnOp:
+		if off, ok := k.lent(v); ok {
+			k.slots[v] = off
+			return
+		}
+	case *ssa.FieldAddr, *ssa.IndexAddr:
+		if _, ok := k.direct(v); ok {
+			return
+		}
 	case *ssa.Extract:
 		k.assign(v.Tuple)
 		k.slots[v] = k.tuples[v.Tuple][v.Index].off
@@ -149,6 +160,9 @@ func (k *compiler) assign(v ssa.Value) {
 		k.slots[v] = k.memory.Add(reflect.TypeFor[unsafe.Pointer]())
 		return
 	case *ssa.Alloc:
+		if _, ok := k.locals[v]; ok {
+			return
+		}
 		if _, _, ok := k.makes(v); ok {
 			k.slots[v] = k.memory.Add(reflect.TypeFor[unsafe.Pointer]())
 			return
@@ -178,6 +192,10 @@ func (k *compiler) assign(v ssa.Value) {
 		k.tuples[v] = vs
 		return
 	}
+	if off, ok := k.placed(v); ok {
+		k.slots[v] = off
+		return
+	}
 	k.slots[v] = k.memory.Add(k.typ(v))
 }
 
@@ -200,7 +218,11 @@ func (k *compiler) slot(v ssa.Value) uintptr {
 		return off
 	}
 	k.assign(v)
-	return k.slots[v]
+	off, ok := k.slots[v]
+	if !ok {
+		panic(fmt.Sprintf("%s has no slot", v))
+	}
+	return off
 }
 
 // pointer is a constant pointer.

@@ -25,7 +25,8 @@ func (k *compiler) build(b *ssa.BasicBlock) {
 	for {
 		var last ssa.Instruction
 		end := k.lostDefers(b)
-		for i, instr := range b.Instrs {
+		for i := 0; i < len(b.Instrs); {
+			instr := b.Instrs[i]
 			if i == end {
 				k.emit(func(fr *frame) { fr.runDeferred(nil, false) })
 				defer func(from int) { k.restart = &block{ops: r.ops[from:], next: r.next} }(len(k.ops))
@@ -34,9 +35,18 @@ func (k *compiler) build(b *ssa.BasicBlock) {
 				last = instr
 				break
 			}
+			rest := b.Instrs[i:]
+			if end > i {
+				rest = b.Instrs[i:end]
+			}
+			if n := k.combine(rest); n > 0 {
+				i += n
+				continue
+			}
 			if !k.fused(instr) {
 				k.instr(instr)
 			}
+			i++
 		}
 		if _, ok := last.(*ssa.Jump); ok {
 			s := b.Succs[0]

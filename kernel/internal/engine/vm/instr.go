@@ -11,11 +11,16 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
 )
 
-// instr compiles one instruction that does not end a block.
-func (k *compiler) instr(i ssa.Instruction) {
+// note keeps the position of an instruction that has one.
+func (k *compiler) note(i ssa.Instruction) {
 	if p := i.Pos(); p.IsValid() {
 		k.near = p
 	}
+}
+
+// instr compiles one instruction that does not end a block.
+func (k *compiler) instr(i ssa.Instruction) {
+	k.note(i)
 	switch i := i.(type) {
 	case *ssa.Phi, *ssa.Extract, *ssa.DebugRef:
 		// φ values are copied by the edges; parts of tuples lie in them.
@@ -26,10 +31,15 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.UnOp:
 		switch i.Op {
 		case token.MUL:
-			if k.unneeded(i) || k.combined(i) {
+			if k.unneeded(i) {
 				return
 			}
-			k.emit(loadOp(k.typ(i), k.slot(i), k.slot(i.X), k.spot(k.near)))
+			if off, ok := k.direct(i.X); ok {
+				k.emit(copyOp(k.typ(i), k.slot(i), off))
+				return
+			}
+			a := access{way: deref, x: k.slot(i.X), here: k.spot(k.near)}
+			k.emit(a.loadOp(k.typ(i), k.slot(i)))
 		case token.ARROW:
 			k.emit(k.receive(i))
 		default:
@@ -53,25 +63,24 @@ func (k *compiler) instr(i ssa.Instruction) {
 		if f, ok := i.Addr.(*ssa.FieldAddr); ok && k.typ(f.X).Elem().Field(f.Field).Name == "_" {
 			return // a literal's blank field: compiled Go leaves it zero
 		}
-		k.emit(storeOp(k.typ(i.Val), k.slot(i.Addr), k.slot(i.Val), k.spot(k.near)))
-	case *ssa.FieldAddr:
-		if o := k.fieldLoad(i); o != nil {
-			k.done[loadOf(i)] = true
-			k.emit(o)
+		if off, ok := k.direct(i.Addr); ok {
+			k.emit(copyOp(k.typ(i.Val), off, k.slot(i.Val)))
 			return
 		}
-		k.emit(k.fieldAddr(i))
+		a := access{way: deref, x: k.slot(i.Addr), here: k.spot(k.near)}
+		k.emit(a.storeOp(k.typ(i.Val), k.slot(i.Val)))
+	case *ssa.FieldAddr:
+		if _, ok := k.direct(i); !ok {
+			k.emit(k.fieldAddr(i))
+		}
 	case *ssa.Field:
 		if _, ok := i.X.(*ssa.Const); ok {
 			k.emit(copyOp(k.typ(i), k.slot(i), k.slot(i.X)+k.typ(i.X).Field(i.Field).Offset))
 		}
 	case *ssa.IndexAddr:
-		if o := k.indexLoad(i); o != nil {
-			k.done[loadOf(i)] = true
-			k.emit(o)
-			return
+		if _, ok := k.direct(i); !ok {
+			k.emit(k.indexAddr(i))
 		}
-		k.emit(k.indexAddr(i))
 	case *ssa.Index:
 		k.emit(k.index(i))
 	case *ssa.Slice:
@@ -136,6 +145,10 @@ func (k *compiler) makes(v ssa.Value) (elem reflect.Type, n int, ok bool) {
 }
 
 func (k *compiler) alloc(i *ssa.Alloc) {
+	if off, ok := k.locals[i]; ok {
+		k.allocLocal(i, off)
+		return
+	}
 	z := k.slot(i)
 	if elem, n, ok := k.makes(i); ok {
 		rt, here := rtype.Of(elem), k.spot(i.Pos())
@@ -167,13 +180,6 @@ func (k *compiler) alloc(i *ssa.Alloc) {
 		return
 	}
 	v := k.memory.Add(t)
-	if t.Size() == 8 && rt.PtrBytes == 0 {
-		k.emit(func(fr *frame) {
-			*at[uint64](fr, v) = 0
-			*at[unsafe.Pointer](fr, z) = slot(fr, v)
-		})
-		return
-	}
 	k.emit(func(fr *frame) {
 		p := slot(fr, v)
 		rtype.Clear(rt, p)
