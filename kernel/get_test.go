@@ -74,7 +74,7 @@ func TestGet(t *testing.T) {
 	fails(t, k, 10, "%get example.org/nowhere", "MagicError", "example.org/nowhere")
 	fails(t, k, 11, "import \"syscall\"\nsyscall.Kill(syscall.Getpid(), syscall.SIGKILL)", "WorkerDied")
 	results(k, 12, "import \"example.org/greet\"\ngreet.To(\"us\")", "hello, us")
-	prints(t, k, 13, "%reset", "All names are forgotten, and a new process runs the cells from here on.\nThe working directory, what %env set and the modules of %get are kept.\n")
+	prints(t, k, 13, "%reset", "All names are forgotten, and a new process runs the cells from here on.\nThe working directory, the modules of %get and what %env, %args and %limit set are kept.\n")
 	results(k, 14, "import \"example.org/greet\"\ngreet.To(\"them\")", "hello, them")
 	prints(t, k, 15, "%get example.org/greet", "downloading example.org/greet v1.1.0\nexample.org/greet v1.1.0\n  example.org/greet was v1.0.0: what cells made with that keeps its types\n")
 	results(k, 16, "greet.To(\"you\")", "hi, you")

@@ -89,7 +89,7 @@ func TestCompiledCodeThatDoesNotReturnIsEnded(t *testing.T) {
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("ended after %v", took)
 	}
-	if f.EName != "WorkerDied" || !strings.Contains(f.EValue, "did not stop") || !strings.Contains(f.Text(), "are gone") {
+	if f.EName != "WorkerDied" || !strings.Contains(f.EValue, "did not stop") || !strings.Contains(f.Text(), "l and x are gone") {
 		t.Errorf("the user is told:\n%s", f.Text())
 	}
 	r.ReplyError(3)
@@ -239,13 +239,13 @@ func TestDeclarationsOutliveTheWorker(t *testing.T) {
 		run(k, i+1, code)
 	}
 	r := k.Execute("os.Exit(1)\nselect {}")
-	if f := r.ReplyError(6); f.EName == "WorkerDied" && !strings.Contains(f.Text(), "In[1], In[2], In[5]") {
+	if f := r.ReplyError(6); f.EName == "WorkerDied" && !strings.Contains(f.Text(), "In[1], In[2] and In[5]") {
 		t.Errorf("the user is told:\n%s", f.Text())
 	}
 	r = begin(k, 7, "select {}")
 	syscall.Kill(k.Children()[0], syscall.SIGKILL)
 	f := r.Error()
-	if !strings.Contains(f.Text(), "what In[1], In[2], In[5] declare has been declared again") {
+	if !strings.Contains(f.Text(), "what In[1], In[2] and In[5] declare has been declared again") {
 		t.Errorf("the user is told:\n%s", f.Text())
 	}
 	r.ReplyError(7)
@@ -266,17 +266,28 @@ func TestDeclarationsOutliveTheWorker(t *testing.T) {
 
 func TestTheWorkerIsKilledBetweenCells(t *testing.T) {
 	k := start(t)
-	run(k, 1, "x := 1")
-	syscall.Kill(k.Children()[0], syscall.SIGKILL)
-	// Whether the next cell meets the dying worker or a new one, the one
-	// after it runs.
-	k.Execute("1").Reply(nil)
-	r := k.Execute("2 + 2")
-	var reply kerneltest.ExecuteReply
-	r.Reply(&reply)
-	if reply.Status != "ok" {
-		t.Errorf("%+v", reply)
+	run(k, 1, "x := 1\nfunc f() int { return 3 }")
+	worker := k.Children()[0]
+	syscall.Kill(worker, syscall.SIGKILL)
+	for deadline := time.Now().Add(kerneltest.Patience); alive(worker); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the worker lives on")
+		}
 	}
+	// The next cell says so: as its error, if it meets the dying worker.
+	lines, traceback := shown(t, k, "1", false)
+	told := strings.Join(lines, "\n") + traceback
+	for _, want := range []string{"WorkerDied: the process that runs cells ended: killed", "x is gone.", "what In[1] declares has been declared again"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in what the user is told:\n%s", want, told)
+		}
+	}
+	r := k.Execute("f()")
+	r.Busy()
+	r.Input(3)
+	r.Result("3")
+	r.ReplyOK(3)
+	r.Idle()
 }
 
 func TestSIGINTToTheGroupSparesTheWorker(t *testing.T) {

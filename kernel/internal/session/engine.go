@@ -37,16 +37,14 @@ func (t *turn) chooseEngine(step cell.Step) error {
 	t.engine = engine
 	t.mu.Unlock()
 	t.process.Close()
-	again, err := t.replace()
+	lost, err := t.replace()
 	if err != nil {
 		return err
 	}
 	t.process, t.scope, _ = t.current()
 	t.print("Cells run on " + engine + " from here on, in a new process.\n")
-	if len(again) > 0 {
-		t.print("What earlier cells computed is gone; " + declaredAgain(again) + "\n")
-	} else {
-		t.print("Variables, functions, types and imports of earlier cells are gone.\n")
+	for _, line := range lost.told() {
+		t.print(line + "\n")
 	}
 	return nil
 }

@@ -103,9 +103,8 @@ func refusedInput(message string) bool {
 
 const inputHint = "give the value in the cell, by %args and package flag, or with nb.Feed; or run the cell where a person can type"
 
-// deathFailure says why the worker is gone, what went with it, and that what
-// the cells numbered again declare is there again.
-func deathFailure(d *worker.Death, again []int) failure {
+// deathFailure says why the worker is gone and what went with it.
+func deathFailure(d *worker.Death, l loss) failure {
 	value := "the process that runs cells ended: " + d.Cause
 	switch {
 	case d.Unending:
@@ -116,30 +115,14 @@ func deathFailure(d *worker.Death, again []int) failure {
 		value += ", as the system does when memory runs out"
 	}
 	f := plainFailure("WorkerDied", value)
-	lost := "Variables, functions, types and imports of earlier cells are gone."
-	if len(again) > 0 {
-		lost = "What earlier cells computed is gone; " + declaredAgain(again)
-	}
-	f.traceback = append(f.traceback, lost+" A new process has started: run the other cells that you need again.")
+	f.traceback = append(f.traceback, l.told()...)
+	f.traceback = append(f.traceback, "A new process has started: the next cell runs.")
 	for words, hint := range deathHints {
 		if strings.Contains(d.Detail, words) {
 			f.traceback = append(f.traceback, "hint: "+hint)
 		}
 	}
 	return f
-}
-
-// declaredAgain says what a new worker knows.
-func declaredAgain(cells []int) string {
-	var names []string
-	for _, n := range cells {
-		names = append(names, fmt.Sprintf("In[%d]", n))
-	}
-	verb := "declare"
-	if len(names) == 1 {
-		verb = "declares"
-	}
-	return "what " + strings.Join(names, ", ") + " " + verb + " has been declared again."
 }
 
 // deathHints say more of what ended a worker than the Go runtime's last words,

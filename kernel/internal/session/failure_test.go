@@ -82,7 +82,7 @@ func TestNoPartOfAFailureIsEmpty(t *testing.T) {
 		"interrupt": nb.runFailure(worker.Failure{Kind: "interrupt"}),
 		"unknown":   nb.runFailure(worker.Failure{Kind: "?"}),
 		"error":     nb.errorFailure(&cell.Cell{}, ""),
-		"death":     deathFailure(&worker.Death{}, nil),
+		"death":     deathFailure(&worker.Death{}, loss{}),
 	} {
 		if f.name == "" || f.value == "" || len(f.traceback) == 0 || strings.Join(f.traceback, "") == "" {
 			t.Errorf("%s: %+v", name, f)

@@ -110,7 +110,7 @@ func (t *turn) front(step cell.Step) error {
 			return err
 		}
 		t.process, t.scope, _ = t.current()
-		t.print("All names are forgotten, and a new process runs the cells from here on.\nThe working directory, what %env set and the modules of %get are kept.\n")
+		t.print("All names are forgotten, and a new process runs the cells from here on.\nThe working directory, the modules of %get and what %env, %args and %limit set are kept.\n")
 	}
 	return nil
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
+	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
@@ -29,6 +31,8 @@ type Options struct {
 	Env          []string // the cells' environment; default: this process's
 	// Modules is what scopes import third-party packages from. %get changes it.
 	Modules *modules.Set
+	Limits  *engine.Limits // of cells; nil for the engine's. %limit changes them.
+	Args    *[]string      // of os.Args, behind the first; nil for none. %args changes them.
 	Log     *slog.Logger
 }
 
@@ -46,7 +50,7 @@ type Notebook struct {
 	scope   *cell.Scope
 	sources map[int]string // by the number under which a cell ran
 	owners  map[int]int    // cells, by the numbers of their steps
-	decls   []worker.Job   // the cells that only declare, as they ran, and what %rm took away
+	decls   []worker.Job   // the cells that declare something, as they ran, and what %rm took away
 	ran     []string       // the sources of cells that ran to their end
 	count   int            // the execution count
 	hidden  int            // cells that did not count
@@ -104,10 +108,11 @@ func (nb *Notebook) start() error {
 		command = append(slices.Clip(command), "--engine="+engine)
 	}
 	process, err := worker.Start(worker.Options{
-		Command: command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: &listing,
-		Stream: func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
-		Show:   nb.show,
-		Ask:    nb.ask,
+		Command: command, Dir: opts.Dir, Env: opts.Env, Log: opts.Log,
+		Settings: worker.Settings{Modules: &listing, Limits: opts.Limits, Args: opts.Args},
+		Stream:   func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
+		Show:     nb.show,
+		Ask:      nb.ask,
 	})
 	if err != nil {
 		return err
@@ -209,7 +214,7 @@ func (nb *Notebook) evaluate(ctx context.Context, source string, emit func(Outpu
 }
 
 func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output)) (Result, error) {
-	process, scope, err := nb.ready()
+	process, scope, notice, err := nb.ready()
 	if err != nil {
 		return Result{}, err
 	}
@@ -217,6 +222,9 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 	nb.emitMu.Lock()
 	nb.emit, nb.input, nb.asked = emit, req.Input, ctx
 	nb.emitMu.Unlock()
+	if notice != "" {
+		nb.send(Output{Type: Stream, Name: "stderr", Text: notice})
+	}
 
 	n, count := nb.begin(req)
 	t := turn{
@@ -232,69 +240,35 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 
 func (nb *Notebook) commit(scope *cell.Scope, c *cell.Cell) {
 	scope.Commit(c)
-	if c.Body == nil && !c.Main && len(c.Defines) > 0 {
+	if c.Declares() {
 		nb.mu.Lock()
 		nb.decls = append(nb.decls, worker.Job{N: c.N, Source: c.Source})
 		nb.mu.Unlock()
 	}
 }
 
-// replace puts a new worker in the place of one that died, and makes the
-// declarations of cells that only declare again: functions, types, constants.
-// Those that need what is lost do not check, and are lost, too. It returns the
-// numbers of the cells that it made again.
-func (nb *Notebook) replace() (again []int, err error) {
-	if err := nb.start(); err != nil {
-		return nil, err
-	}
-	nb.mu.Lock()
-	process, scope, decls := nb.process, nb.scope, nb.decls
-	nb.decls = nil
-	nb.mu.Unlock()
-	for _, job := range decls {
-		if job.Command != nil {
-			scope.Forget(strings.Fields(job.Command.Args)...)
-			if _, err := process.Run(context.Background(), job); err != nil {
-				return nil, err
-			}
-			nb.mu.Lock()
-			nb.decls = append(nb.decls, job)
-			nb.mu.Unlock()
-			continue
-		}
-		c, err := check(scope, job.N, job.Source)
-		if err != nil {
-			continue
-		}
-		done, err := process.Run(context.Background(), job)
-		if err != nil {
-			return nil, nb.start() // they are what kills: without them
-		}
-		if done.Failure == nil {
-			nb.commit(scope, c)
-			again = append(again, nb.owner(job.N))
-		}
-	}
-	return again, nil
-}
-
 // ready returns the worker and its scope, new ones if the worker died between
-// cells.
-func (nb *Notebook) ready() (*worker.Process, *cell.Scope, error) {
+// cells, and then what there is to say of that.
+func (nb *Notebook) ready() (process *worker.Process, scope *cell.Scope, notice string, err error) {
 	process, scope, closed := nb.current()
 	if closed {
-		return nil, nil, ErrClosed
+		return nil, nil, "", ErrClosed
 	}
 	select {
 	case <-process.Gone():
-		if _, err := nb.replace(); err != nil {
-			return nil, nil, err
+		lost, err := nb.replace()
+		if err != nil {
+			return nil, nil, "", err
 		}
+		notice = ansi.ReplaceAllString(strings.Join(deathFailure(process.Death(), lost).traceback, "\n"), "") + "\n"
 		process, scope, _ = nb.current()
 	default:
 	}
-	return process, scope, nil
+	return process, scope, notice, nil
 }
+
+// ansi is a colour of ours.
+var ansi = regexp.MustCompile("\x1b\\[[0-9]*m")
 
 // owner returns the cell that n is a step of; n if it is no step's number.
 func (nb *Notebook) owner(n int) int {
@@ -326,14 +300,14 @@ func (nb *Notebook) died(res Result, err error) (Result, error) {
 		return res, err
 	}
 	res.Lost = true
-	again, err := nb.replace()
+	lost, err := nb.replace()
 	switch {
 	case errors.Is(err, ErrClosed):
 		return nb.fail(res, plainFailure("Shutdown", "the kernel was shut down while the cell ran")), nil
 	case err != nil:
 		return res, fmt.Errorf("session: replace the worker that ended (%w): %w", death, err)
 	}
-	return nb.fail(res, deathFailure(death, again)), nil
+	return nb.fail(res, deathFailure(death, lost)), nil
 }
 
 // Close ends the worker and what it started. It may be called more than once,

@@ -214,6 +214,12 @@ func (nb *Notebook) settle(s *worker.Settings) {
 	if s.Dir != "" {
 		nb.opts.Dir = s.Dir
 	}
+	if s.Limits != nil {
+		nb.opts.Limits = s.Limits
+	}
+	if s.Args != nil {
+		nb.opts.Args = s.Args
+	}
 	if len(s.Env) > 0 {
 		if nb.opts.Env == nil {
 			nb.opts.Env = os.Environ()

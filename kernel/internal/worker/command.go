@@ -54,9 +54,9 @@ func command(ctx context.Context, cells Cells, j Job) Done {
 	case "get":
 		d.Settings, err = get(ctx, cells.Modules, words(c.Args))
 	case "limit":
-		err = limit(cells.Engine, strings.Fields(c.Args))
+		d.Settings, err = limit(cells.Engine, strings.Fields(c.Args))
 	case "args":
-		os.Args = append(os.Args[:1:1], words(c.Args)...)
+		d.Settings = args(c.Args)
 	case "seed":
 		d.Settings, err = seed(c.Args)
 	case "writefile":

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -11,17 +12,22 @@ import (
 // back until it is known whether the worker lives.
 type crash struct {
 	tail []byte // the last bytes, where a crash is explained
-	held []byte // what came behind a line with mark
+	held []byte // what came behind a line with a mark
 	in   state
+	mid  bool // the last byte seen ended no line
 }
 
 type state int
 
 const (
 	outside state = iota
-	inLine        // in a line with mark
+	inLine        // in a line with a mark
 	behind        // behind such a line
 )
+
+// marks begin the lines by which the runtime gives up: by itself, or at a
+// signal that nobody handles, abort() in C among them.
+var marks = []string{mark, "SIGABRT: ", "SIGSEGV: ", "SIGBUS: ", "SIGFPE: ", "SIGILL: ", "SIGTRAP: ", "SIGSYS: ", "SIGQUIT: "}
 
 const (
 	mark = "fatal error: "
@@ -47,11 +53,14 @@ func (c *crash) pass(data []byte) []byte {
 func (c *crash) shown(data []byte) int {
 	at := 0
 	if c.in == outside {
-		i := bytes.Index(data, []byte(mark))
-		if i < 0 || i > 0 && data[i-1] != '\n' {
+		at = c.marked(data)
+		if n := len(data); n > 0 {
+			c.mid = data[n-1] != '\n'
+		}
+		if at < 0 {
 			return len(data)
 		}
-		c.in, at = inLine, i
+		c.in = inLine
 	}
 	if c.in == inLine {
 		i := bytes.IndexByte(data[at:], '\n')
@@ -61,6 +70,25 @@ func (c *crash) shown(data []byte) int {
 		c.in, at = behind, at+i+1
 	}
 	return at
+}
+
+// marked returns where a line with a mark begins in data, or -1.
+func (c *crash) marked(data []byte) int {
+	for at, mid := 0, c.mid; at < len(data); mid = false {
+		if !mid {
+			for _, m := range marks {
+				if bytes.HasPrefix(data[at:], []byte(m)) {
+					return at
+				}
+			}
+		}
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+	}
+	return -1
 }
 
 // overflowed reports whether the runtime has said that the stack is full. It
@@ -77,18 +105,16 @@ func (c *crash) release() []byte {
 }
 
 // reason returns the line by which the Go runtime or a C library says why it
-// gives up, or nothing.
+// gives up, or nothing. A signal that follows a reason is no further one.
 func (c *crash) reason() (reason string) {
 	for line := range strings.Lines(string(c.tail)) {
-		line = strings.TrimSpace(line)
-		for _, m := range []string{mark, "panic: ", "SIGSEGV: ", "SIGABRT: ", "SIGBUS: ", "SIGFPE: ", "SIGILL: ", "GGML_ASSERT", "terminate called"} {
-			if !strings.Contains(line, m) {
-				continue
-			}
-			line = strings.ToValidUTF8(line, "\uFFFD")
-			if m == mark {
-				return line
-			}
+		line = strings.ToValidUTF8(strings.TrimSpace(line), "\uFFFD")
+		switch {
+		case strings.HasPrefix(line, mark):
+			return line
+		case strings.Contains(line, "GGML_ASSERT"), strings.Contains(line, "terminate called"), strings.HasPrefix(line, "panic: "):
+			reason = line
+		case reason == "" && slices.ContainsFunc(marks, func(m string) bool { return strings.HasPrefix(line, m) }):
 			reason = line
 		}
 	}

@@ -10,21 +10,21 @@ import (
 
 // limit is %limit: it bounds what each of the next cells may use, and says what
 // the bounds are.
-func limit(eng engine.Engine, args []string) error {
+func limit(eng engine.Engine, args []string) (*Settings, error) {
 	limiter, ok := eng.(engine.Limiter)
 	if !ok {
-		return fmt.Errorf("this engine bounds nothing; see %%engine")
+		return nil, fmt.Errorf("this engine bounds nothing; see %%engine")
 	}
 	l := limiter.Limits()
 	for _, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
 		field := map[string]*int64{"steps": &l.Steps, "memory": &l.Memory, "goroutines": &l.Goroutines}[name]
 		if field == nil {
-			return fmt.Errorf("usage: %%limit [steps=N] [memory=N[kB|MB|GB]] [goroutines=N]; N may be none, or default")
+			return nil, fmt.Errorf("usage: %%limit [steps=N] [memory=N[kB|MB|GB]] [goroutines=N]; N may be none, or default")
 		}
 		n, err := amount(value)
 		if err != nil {
-			return fmt.Errorf("%s: %w", arg, err)
+			return nil, fmt.Errorf("%s: %w", arg, err)
 		}
 		*field = n
 	}
@@ -39,7 +39,7 @@ func limit(eng engine.Engine, args []string) error {
 		return strconv.FormatInt(n, 10)
 	}
 	fmt.Printf("steps=%s memory=%s goroutines=%s\n", text(l.Steps), text(l.Memory), text(l.Goroutines))
-	return nil
+	return &Settings{Limits: &l}, nil
 }
 
 // amount reads a number with a unit of memory, "none" as -1, or "default" as 0.

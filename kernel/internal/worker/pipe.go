@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/branchbook/branchbook/kernel/internal/modules"
 )
 
 // maxFrame bounds a frame's payload. Larger values are cut before they are
@@ -40,9 +38,8 @@ type Job struct {
 	N       int      `json:"n"`      // execution count
 	Source  string   `json:"source"` // Go without magics
 	Command *Command `json:"command,omitempty"`
-	// Modules is what the cells can import from now on; nil for what they
-	// could so far.
-	Modules *modules.Listing `json:"modules,omitempty"`
+	// Settings hold from now on; nil for those so far.
+	Settings *Settings `json:"settings,omitempty"`
 }
 
 type interruptFrame struct {

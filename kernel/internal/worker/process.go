@@ -24,11 +24,11 @@ const grace = 2 * time.Second
 
 // Options says how to start a worker. Command is required.
 type Options struct {
-	Command []string
-	Dir     string   // default: the current directory
-	Env     []string // default: this process's
-	Log     *slog.Logger
-	Modules *modules.Listing // what cells can import; nil for none
+	Command  []string
+	Dir      string   // default: the current directory
+	Env      []string // default: this process's
+	Log      *slog.Logger
+	Settings Settings // of the first job: Modules, Limits and Args
 
 	// Stream and Show get what the child prints and shows, also between
 	// jobs, in order, from one goroutine at a time. They must not call the
@@ -48,14 +48,15 @@ type Process struct {
 	sock    *os.File
 	capture *capture
 
-	writeMu sync.Mutex    // a frame is written whole
-	hello   chan struct{} // closed when the child has said hello
-	unfit   string        // why it cannot run cells; valid once hello is closed
-	done    chan Done
-	stderr  crash
+	writeMu  sync.Mutex    // a frame is written whole
+	hello    chan struct{} // closed when the child has said hello
+	unfit    string        // why it cannot run cells; valid once hello is closed
+	done     chan Done
+	stderr   crash
+	settings *Settings // for the next job
 
 	gone  chan struct{} // closed when the child has been waited for
-	death error         // why; valid once gone is closed
+	death *Death        // why; valid once gone is closed
 }
 
 // Death is the error of a job whose worker ended.
@@ -83,11 +84,12 @@ func Start(opts Options) (*Process, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	p := &Process{
-		opts:    opts,
-		hello:   make(chan struct{}),
-		done:    make(chan Done, 1),
-		gone:    make(chan struct{}),
-		capture: &capture{emit: opts.Stream},
+		opts:     opts,
+		settings: &opts.Settings,
+		hello:    make(chan struct{}),
+		done:     make(chan Done, 1),
+		gone:     make(chan struct{}),
+		capture:  &capture{emit: opts.Stream},
 	}
 	ends, err := openEnds()
 	if err != nil {
@@ -127,8 +129,19 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 // Gone is closed when the child has ended.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
+// Death says what the child ended of, once it is gone.
+func (p *Process) Death() *Death {
+	<-p.gone
+	return p.death
+}
+
 // Use lets cells import what l has, from the next Run on.
-func (p *Process) Use(l modules.Listing) { p.opts.Modules = &l }
+func (p *Process) Use(l modules.Listing) {
+	if p.settings == nil {
+		p.settings = &Settings{}
+	}
+	p.settings.Modules = &l
+}
 
 // Settle passes on what was printed so far, and starts a new cell's count of
 // output. What comes later belongs to the next Run.
@@ -149,8 +162,8 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 	if p.unfit != "" {
 		return Done{}, errors.New("worker: start: " + p.unfit)
 	}
-	if job.Modules == nil {
-		job.Modules, p.opts.Modules = p.opts.Modules, nil // with the first job
+	if job.Settings == nil {
+		job.Settings, p.settings = p.settings, nil // with the first job
 	}
 	if err := p.write(kindRun, job); err != nil {
 		if errors.Is(err, errWrite) {
@@ -181,10 +194,7 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 				}
 			default:
 			}
-			var death *Death
-			if errors.As(p.death, &death) && unending {
-				death.Unending = true
-			}
+			p.death.Unending = unending
 			return Done{}, p.death
 		case <-cancelled:
 			cancelled = nil
@@ -258,11 +268,10 @@ func (p *Process) finish() {
 	p.Kill() // what the child started: as long as the child is a zombie its group is no other's
 	p.cmd.Wait()
 	p.sock.Close()
-	death := &Death{Cause: p.cmd.ProcessState.String(), Detail: p.stderr.reason()}
+	p.death = &Death{Cause: p.cmd.ProcessState.String(), Detail: p.stderr.reason()}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		death.Cause = status.Signal().String()
+		p.death.Cause = status.Signal().String()
 	}
-	p.death = death
 	p.capture.note()
 	close(p.gone)
 }

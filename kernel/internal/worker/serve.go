@@ -217,9 +217,7 @@ func (s *server) finish(d Done) {
 }
 
 func run(ctx context.Context, cells Cells, j Job) Done {
-	if j.Modules != nil {
-		cells.Modules.Use(*j.Modules)
-	}
+	j.Settings.restore(cells)
 	if j.Command != nil && j.Command.Name == "rm" {
 		cells.Scope.Forget(strings.Fields(j.Command.Args)...) // the parent says which it knows not
 		return Done{N: j.N}

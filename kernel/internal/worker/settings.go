@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/random"
 )
@@ -17,6 +18,31 @@ type Settings struct {
 	Env []string `json:"env,omitempty"` // variables, NAME=VALUE
 	// Modules is what cells can import from now on, if that has changed.
 	Modules *modules.Listing `json:"modules,omitempty"`
+	Limits  *engine.Limits   `json:"limits,omitempty"`
+	Args    *[]string        `json:"args,omitempty"` // of os.Args, behind the first
+}
+
+// restore gives a new child what a Command set in the one before it, but for
+// what it was started with. Where its engine bounds nothing, neither does it.
+func (s *Settings) restore(cells Cells) {
+	if s == nil {
+		return
+	}
+	if s.Modules != nil {
+		cells.Modules.Use(*s.Modules)
+	}
+	if limiter, ok := cells.Engine.(engine.Limiter); ok && s.Limits != nil {
+		limiter.Limit(*s.Limits)
+	}
+	if s.Args != nil {
+		os.Args = append(os.Args[:1:1], *s.Args...)
+	}
+}
+
+func args(line string) *Settings {
+	list := words(line)
+	os.Args = append(os.Args[:1:1], list...)
+	return &Settings{Args: &list}
 }
 
 func changeDir(arg string) (*Settings, error) {
