@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
-	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
@@ -31,7 +30,7 @@ type Options struct {
 	Env          []string // the cells' environment; default: this process's
 	// Modules is what scopes import third-party packages from. %get changes it.
 	Modules *modules.Set
-	Limits  *engine.Limits // of cells; nil for the engine's. %limit changes them.
+	Limits  *worker.Limits // of cells; nil for the engine's. %limit changes them.
 	Args    *[]string      // of os.Args, behind the first; nil for none. %args changes them.
 	Log     *slog.Logger
 }

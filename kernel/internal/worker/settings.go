@@ -18,9 +18,12 @@ type Settings struct {
 	Env []string `json:"env,omitempty"` // variables, NAME=VALUE
 	// Modules is what cells can import from now on, if that has changed.
 	Modules *modules.Listing `json:"modules,omitempty"`
-	Limits  *engine.Limits   `json:"limits,omitempty"`
+	Limits  *Limits          `json:"limits,omitempty"`
 	Args    *[]string        `json:"args,omitempty"` // of os.Args, behind the first
 }
+
+// Limits bound what a cell may use.
+type Limits = engine.Limits
 
 // restore gives a new child what a Command set in the one before it, but for
 // what it was started with. Where its engine bounds nothing, neither does it.
