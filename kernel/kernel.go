@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/branchbook/branchbook/kernel/internal/history"
 	"github.com/branchbook/branchbook/kernel/internal/session"
 	"github.com/branchbook/branchbook/kernel/internal/socket"
 	"github.com/branchbook/branchbook/kernel/internal/wire"
@@ -70,8 +71,9 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 				hub.Send(ch, frames)
 			}
 		},
-		Info: kernelInfo(opts.Version, engine),
-		Log:  opts.Log,
+		Info:    kernelInfo(opts.Version, engine),
+		Log:     opts.Log,
+		History: history.Open(history.File(), opts.Log),
 	})
 	close(k.ready)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -1,9 +1,15 @@
 package kernel_test
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/branchbook/branchbook/kernel/kerneltest"
 )
@@ -171,6 +177,27 @@ func TestIsComplete(t *testing.T) {
 	}
 }
 
+// historyOf asks for history and writes it "session:line input" or, with its
+// output, "session:line input = output".
+func historyOf(k *kerneltest.Kernel, request map[string]any) string {
+	full := map[string]any{"raw": true, "output": false, "session": 0, "start": 1, "stop": nil, "n": 10, "pattern": nil, "unique": false}
+	maps.Copy(full, request)
+	var got struct {
+		Status  string
+		History [][3]any
+	}
+	ask(k, "shell", "history_request", full, &got)
+	lines := []string{got.Status}
+	for _, h := range got.History {
+		line := fmt.Sprintf("%v:%v %v", h[0], h[1], h[2])
+		if pair, ok := h[2].([]any); ok {
+			line = fmt.Sprintf("%v:%v %v = %v", h[0], h[1], pair[0], pair[1])
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "|")
+}
+
 func TestHistory(t *testing.T) {
 	k := start(t)
 	for i, code := range []string{"a := 1", "b := 2", "a = 3"} {
@@ -180,29 +207,86 @@ func TestHistory(t *testing.T) {
 	silent.Busy()
 	silent.ReplyOK(3)
 	silent.Idle()
+	r := k.Execute("a + b")
+	r.Busy()
+	r.Input(4)
+	r.Result("7")
+	r.ReplyOK(4)
+	r.Idle()
+	r = k.Execute("nope") // what fails was run, too
+	r.Busy()
+	r.Input(5)
+	r.Error()
+	r.ReplyError(5)
+	r.Idle()
 	for _, test := range []struct {
 		name    string
 		request map[string]any
 		want    string
 	}{
-		{"the last two", map[string]any{"hist_access_type": "tail", "n": 2}, "2 b := 2|3 a = 3"},
-		{"more than there are", map[string]any{"hist_access_type": "tail", "n": 100}, "1 a := 1|2 b := 2|3 a = 3"},
-		{"a range", map[string]any{"hist_access_type": "range", "session": 0, "start": 1, "stop": 3}, "1 a := 1|2 b := 2"},
-		{"a pattern", map[string]any{"hist_access_type": "search", "pattern": "a ?= *", "n": 10}, "1 a := 1"},
+		{"the last two", map[string]any{"hist_access_type": "tail", "n": 2}, "ok|1:4 a + b|1:5 nope"},
+		{"more than there are", map[string]any{"hist_access_type": "tail", "n": 100}, "ok|1:1 a := 1|1:2 b := 2|1:3 a = 3|1:4 a + b|1:5 nope"},
+		{"with outputs", map[string]any{"hist_access_type": "tail", "n": 2, "output": true}, "ok|1:4 a + b = 7|1:5 nope = <nil>"},
+		{"a range", map[string]any{"hist_access_type": "range", "session": 0, "start": 1, "stop": 3}, "ok|0:1 a := 1|0:2 b := 2"},
+		{"a pattern", map[string]any{"hist_access_type": "search", "pattern": "a ?= *"}, "ok|1:1 a := 1"},
+		{"nothing fits", map[string]any{"hist_access_type": "search", "pattern": "z"}, "ok"},
 	} {
-		test.request["raw"], test.request["output"] = true, false
-		var got struct {
-			Status  string
-			History [][3]any
+		if got := historyOf(k, test.request); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
-		ask(k, "shell", "history_request", test.request, &got)
-		var lines []string
-		for _, h := range got.History {
-			lines = append(lines, strings.TrimSpace(sprint(h[1], h[2])))
+	}
+}
+
+func TestHistoryOutlivesTheKernel(t *testing.T) {
+	home := t.TempDir()
+	state := "XDG_STATE_HOME=" + home
+	k := start(t, state)
+	run(k, 1, "x := 1")
+	run(k, 2, "x = 2")
+	k.Send("control", "shutdown_request", map[string]any{"restart": true}).Reply(nil)
+	k.Exited()
+
+	k = start(t, state)
+	run(k, 1, "y := 1")
+	r := k.Execute("select {}")
+	r.Busy()
+	r.Input(2)
+	for deadline := time.Now().Add(kerneltest.Patience); ; time.Sleep(time.Millisecond) { // it is written behind
+		data, _ := os.ReadFile(filepath.Join(home, "branchbook", "history.jsonl"))
+		if bytes.Contains(data, []byte("select {}")) {
+			break
 		}
-		if text := strings.Join(lines, "|"); got.Status != "ok" || text != test.want {
-			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+		if time.Now().After(deadline) {
+			t.Fatalf("the running cell is not kept: %s", data)
 		}
+	}
+	k.Process.Kill() // without a farewell
+	k = start(t, state)
+	run(k, 1, "z := 1")
+	for _, test := range []struct {
+		name    string
+		request map[string]any
+		want    string
+	}{
+		{"the tail", map[string]any{"hist_access_type": "tail", "n": 3}, "ok|2:1 y := 1|2:2 select {}|3:1 z := 1"},
+		{"of the session before", map[string]any{"hist_access_type": "range", "session": -1, "start": 1}, "ok|2:1 y := 1|2:2 select {}"},
+		{"each once", map[string]any{"hist_access_type": "search", "pattern": "? := 1", "unique": true}, "ok|1:1 x := 1|2:1 y := 1|3:1 z := 1"},
+	} {
+		if got := historyOf(k, test.request); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestHistoryThatIsTurnedOff(t *testing.T) {
+	state := t.TempDir()
+	k := start(t, "XDG_STATE_HOME="+state, "BRANCHBOOK_HISTORY=off")
+	run(k, 1, "x := 1")
+	if got := historyOf(k, map[string]any{"hist_access_type": "tail"}); got != "ok|1:1 x := 1" {
+		t.Errorf("%q", got)
+	}
+	if files, _ := os.ReadDir(state); len(files) > 0 {
+		t.Errorf("there is %v", files)
 	}
 }
 

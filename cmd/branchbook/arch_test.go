@@ -23,7 +23,7 @@ const module = "github.com/branchbook/branchbook"
 // package in testRooms lists.
 var rooms = map[string][]string{
 	"cmd/branchbook":                      {"kernel", "kernel/notebook", "lib/llm", "lib/llm/catalog"},
-	"kernel":                              {"kernel/nb", "kernel/internal/cell", "kernel/internal/display", "kernel/internal/engine", "kernel/internal/engine/vm", "kernel/internal/engine/yaegi", "kernel/internal/exports", "kernel/internal/modules", "kernel/internal/session", "kernel/internal/symbols/lab", "kernel/internal/socket", "kernel/internal/wire", "kernel/internal/worker"},
+	"kernel":                              {"kernel/nb", "kernel/internal/cell", "kernel/internal/display", "kernel/internal/engine", "kernel/internal/engine/vm", "kernel/internal/engine/yaegi", "kernel/internal/exports", "kernel/internal/history", "kernel/internal/modules", "kernel/internal/session", "kernel/internal/symbols/lab", "kernel/internal/socket", "kernel/internal/wire", "kernel/internal/worker"},
 	"kernel/kerneltest":                   {},
 	"kernel/nb":                           {},
 	"kernel/nb/display":                   {"kernel/nb"},
@@ -39,10 +39,11 @@ var rooms = map[string][]string{
 	"kernel/internal/engine/vm/rtype":     {},
 	"kernel/internal/engine/yaegi":        {"kernel/internal/cell", "kernel/internal/engine", "kernel/internal/engine/stdlib"},
 	"kernel/internal/exports":             {},
+	"kernel/internal/history":             {"kernel/internal/wire"},
 	"kernel/internal/modules":             {"kernel/internal/cell", "kernel/internal/exports"},
 	"kernel/internal/modules/modulestest": {},
 	"kernel/internal/random":              {},
-	"kernel/internal/session":             {"kernel/notebook", "kernel/internal/cell", "kernel/internal/modules", "kernel/internal/wire", "kernel/internal/worker"},
+	"kernel/internal/session":             {"kernel/notebook", "kernel/internal/cell", "kernel/internal/history", "kernel/internal/modules", "kernel/internal/wire", "kernel/internal/worker"},
 	"kernel/internal/socket":              {"kernel/internal/wire"},
 	"kernel/internal/symbols":             {"kernel/nb", "kernel/nb/display", "kernel/nb/gonbui", "kernel/nb/lgo", "kernel/nb/testrun", "kernel/internal/random"},
 	"kernel/internal/symbols/lab":         {"kernel/internal/symbols", "lib/llm", "lib/samplers", "lib/plot"},

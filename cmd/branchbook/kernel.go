@@ -18,7 +18,10 @@ func kernelCommand() *cobra.Command {
 		Use:   "kernel CONNECTION_FILE",
 		Short: "Serve as the kernel of a notebook: Jupyter starts this",
 		Long: `Serves the kernel that a Jupyter connection file describes, until a front end
-shuts it down. Jupyter starts this; "branchbook install" tells it how.`,
+shuts it down. Jupyter starts this; "branchbook install" tells it how.
+
+What is run is kept in $XDG_STATE_HOME/branchbook/history.jsonl, without that in
+~/.local/state, or in the file that $BRANCHBOOK_HISTORY names; "off" keeps none.`,
 		Args: oneArg("CONNECTION_FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			level := slog.LevelWarn

@@ -64,7 +64,7 @@ func Start(tb testing.TB, command []string, env ...string) *Kernel {
 		tb.Fatal(err)
 	}
 	cmd := exec.Command(command[0], append(command[1:len(command):len(command)], file)...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(append(os.Environ(), "XDG_STATE_HOME="+tb.TempDir()), env...) // not the history of who tests
 	cmd.Stderr = k.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

@@ -43,15 +43,15 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 		}
 		s.publish(m, "execute_input", wire.ExecuteInput{Code: req.Code, ExecutionCount: count})
 	}
+	if req.Stores() {
+		s.cfg.History.Add(s.nb.Count()+1, req.Code)
+	}
 	if s.page(m, req) {
 		return nil
 	}
 	ctx, end := s.interruptible(m)
 	defer end()
 	res := s.run(ctx, m, req)
-	if req.Stores() {
-		s.history.add(res.Count, req.Code)
-	}
 	reply := wire.ExecuteReply{Status: string(res.Status), ExecutionCount: res.Count}
 	if res.Status == OK {
 		reply.UserExpressions = s.userExpressions(ctx, req.UserExpressions)
@@ -130,6 +130,9 @@ func (s *Session) output(m *wire.Message, o Output) {
 		content = wire.DisplayData{Data: o.Data, Metadata: orEmpty(o.Metadata), Transient: wire.Transient{DisplayID: o.DisplayID}}
 	case ExecuteResult:
 		content = wire.ExecuteResult{ExecutionCount: o.Count, Data: o.Data, Metadata: orEmpty(o.Metadata)}
+		if text, ok := o.Data["text/plain"].(string); ok {
+			s.cfg.History.SetOutput(o.Count, text)
+		}
 	case Error:
 		content = failure{o.EName, o.EValue, o.Traceback}.fields()
 	case Clear:

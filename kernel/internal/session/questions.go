@@ -45,6 +45,22 @@ func (s *Session) isComplete(ch wire.Channel, m *wire.Message) {
 	s.reply(ch, m, "is_complete_reply", wire.IsCompleteReply{Status: status, Indent: indent})
 }
 
+func (s *Session) recall(ch wire.Channel, m *wire.Message) {
+	var req wire.HistoryRequest
+	if !s.decode(ch, m, "history_reply", &req) {
+		return
+	}
+	reply := wire.HistoryReply{Status: "ok", History: [][3]any{}}
+	for _, e := range s.cfg.History.Find(req) {
+		var entry any = e.Input
+		if req.Output {
+			entry = [2]any{e.Input, e.Output}
+		}
+		reply.History = append(reply.History, [3]any{e.Session, e.Line, entry})
+	}
+	s.reply(ch, m, "history_reply", reply)
+}
+
 // refuseComm closes a comm: no target is registered.
 func (s *Session) refuseComm(m *wire.Message) {
 	var open wire.CommOpen

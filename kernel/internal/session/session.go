@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/branchbook/branchbook/kernel/internal/history"
 	"github.com/branchbook/branchbook/kernel/internal/wire"
 )
 
@@ -16,6 +17,9 @@ type Config struct {
 	Send func(wire.Channel, wire.Message)
 	Info wire.KernelInfoReply
 	Log  *slog.Logger
+	// History keeps what is run; Run closes it. Where it is nil, it is kept in
+	// memory.
+	History *history.Log
 }
 
 // Session answers a front end's messages. Requests to run cells wait in one
@@ -29,7 +33,6 @@ type Session struct {
 	executes  *queue[execute]
 	questions *queue[wire.Message]
 	controls  *queue[wire.Message]
-	history   history
 	stop      chan struct{} // closed by the shutdown that ends Run
 	stopOnce  sync.Once
 
@@ -51,6 +54,9 @@ type execute struct {
 func New(nb *Notebook, cfg Config) *Session {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.History == nil {
+		cfg.History = history.Open("", cfg.Log)
 	}
 	return &Session{
 		cfg: cfg, id: wire.NewID(), nb: nb,
@@ -109,6 +115,7 @@ func (s *Session) Run(ctx context.Context) error {
 	s.questions.close()
 	s.controls.close()
 	all.Wait()
+	s.cfg.History.Close()
 	return err
 }
 
