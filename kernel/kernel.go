@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -173,15 +174,11 @@ func kernelInfo(version, engine string) wire.KernelInfoReply {
 	if version == "" {
 		version = "devel"
 	}
-	goVersion := runtime.Version()[len("go"):]
 	return wire.KernelInfoReply{
 		Status:          "ok",
 		ProtocolVersion: wire.Version,
 		Implementation:  "branchbook", ImplementationVersion: version,
-		LanguageInfo: wire.LanguageInfo{
-			Name: "go", Version: goVersion, MIMEType: "text/x-go", FileExtension: ".go",
-			PygmentsLexer: "go", CodeMirrorMode: "go", NBConvertExporter: "script",
-		},
+		LanguageInfo: languageInfo(),
 		Banner: "Branchbook " + version + ": Go " + goVersion + " with a language-model laboratory.\n" +
 			"llm, samplers, plot, nb and the standard library need no import. Cells run on " + engine + ".",
 		HelpLinks: []wire.HelpLink{
@@ -192,3 +189,23 @@ func kernelInfo(version, engine string) wire.KernelInfoReply {
 		SupportedFeatures: []string{}, // neither subshells nor a debugger
 	}
 }
+
+func languageInfo() wire.LanguageInfo {
+	return wire.LanguageInfo{
+		Name: "go", Version: goVersion, MIMEType: "text/x-go", FileExtension: ".go",
+		PygmentsLexer: "go", CodeMirrorMode: "go", NBConvertExporter: "script",
+	}
+}
+
+// LanguageInfo is what a front end writes into the metadata of a notebook that
+// the kernel ran, as language_info.
+func LanguageInfo() map[string]any {
+	l := languageInfo()
+	return map[string]any{
+		"name": l.Name, "version": l.Version, "mimetype": l.MIMEType, "file_extension": l.FileExtension,
+		"pygments_lexer": l.PygmentsLexer, "codemirror_mode": l.CodeMirrorMode, "nbconvert_exporter": l.NBConvertExporter,
+	}
+}
+
+// goVersion is the version of Go that cells are checked as.
+var goVersion = strings.TrimPrefix(runtime.Version(), "go")

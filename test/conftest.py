@@ -22,6 +22,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURES = pathlib.Path(__file__).resolve().parent / "pictures"
 
 
+def new_notebook(sources):
+    """A notebook of code cells for the kernel."""
+    return nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in sources],
+        metadata={"kernelspec": {"name": "branchbook", "display_name": "Go (Branchbook)", "language": "go"}},
+    )
+
+
 def missing(reason: str):
     """Skips, or fails where BRANCHBOOK_REQUIRE=1 asks for every test."""
     if os.environ.get("BRANCHBOOK_REQUIRE") == "1":

@@ -1,9 +1,9 @@
 """Cells run by a person in JupyterLab."""
 
-import nbformat.v4
+import nbformat
 import pytest
 
-from conftest import PICTURES
+from conftest import PICTURES, new_notebook
 from jupyterlab import Notebook
 
 CELLS = [
@@ -16,11 +16,7 @@ CELLS = [
 
 @pytest.mark.timeout(300)
 def test_run_all_stops_at_the_error_and_the_kernel_lives(lab, chromium):
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(c) for c in CELLS],
-        metadata={"kernelspec": {"name": "branchbook", "display_name": "Go (Branchbook)", "language": "go"}},
-    )
-    nbformat.write(notebook, lab.root / "cells.ipynb")
+    nbformat.write(new_notebook(CELLS), lab.root / "cells.ipynb")
     page = Notebook(chromium, lab, "cells.ipynb")
     page.run_all(60)
     cells = page.look()
@@ -41,12 +37,7 @@ def test_run_all_stops_at_the_error_and_the_kernel_lives(lab, chromium):
 
 @pytest.mark.timeout(300)
 def test_interrupt_ends_an_endless_loop_and_keeps_variables(lab, chromium):
-    sources = ["x := 7", "for {\n}", "x"]
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(c) for c in sources],
-        metadata={"kernelspec": {"name": "branchbook", "display_name": "Go (Branchbook)", "language": "go"}},
-    )
-    nbformat.write(notebook, lab.root / "loop.ipynb")
+    nbformat.write(new_notebook(["x := 7", "for {\n}", "x"]), lab.root / "loop.ipynb")
     page = Notebook(chromium, lab, "loop.ipynb")
     page.command("runmenu:run-all")
     page.page.wait_for_function(

@@ -5,10 +5,10 @@ import gzip
 import http.server
 import threading
 
-import nbformat.v4
+import nbformat
 import pytest
 
-from conftest import PICTURES, ROOT
+from conftest import PICTURES, ROOT, new_notebook
 from jupyterlab import Notebook
 
 CELLS = [
@@ -73,11 +73,7 @@ def assets():
 @pytest.mark.timeout(300)
 def test_values_show_themselves(lab, chromium):
     with assets() as host:
-        cells = [c.replace("%s", host) for c in CELLS]
-        notebook = nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(c) for c in cells],
-            metadata={"kernelspec": {"name": "branchbook", "display_name": "Go (Branchbook)", "language": "go"}},
-        )
+        notebook = new_notebook([c.replace("%s", host) for c in CELLS])
         nbformat.write(notebook, lab.root / "displays.ipynb")
         page = Notebook(chromium, lab, "displays.ipynb")
         page.page.set_viewport_size({"width": 1100, "height": 2200})

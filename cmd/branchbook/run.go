@@ -198,6 +198,10 @@ func (j notebookJob) run(ctx context.Context) error {
 
 	start := time.Now()
 	ran, failure := j.execute(ctx, nb)
+	if nb.Metadata == nil {
+		nb.Metadata = map[string]any{}
+	}
+	nb.Metadata["language_info"] = kernel.LanguageInfo() // which those read who colour Go
 	if data, err = nb.Encode(); err != nil {
 		return err
 	}
