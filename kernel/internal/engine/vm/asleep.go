@@ -35,8 +35,8 @@ func (t *thread) sleeps(wait func()) {
 // asleep reports whether all threads wait, and how often they began to.
 func (e *Engine) asleep() (all bool, naps uint64, threads int) {
 	all = true
-	e.threads.Range(func(_, v any) bool {
-		n := v.(*thread).naps.Load()
+	e.threads.each(func(t *thread) bool {
+		n := t.naps.Load()
 		all = all && n%2 == 1
 		naps += n
 		threads++
@@ -56,8 +56,8 @@ func (r *run) watch(e *Engine) {
 		return
 	}
 	var where []string
-	e.threads.Range(func(_, v any) bool {
-		if t := v.(*thread); t.name != "" {
+	e.threads.each(func(t *thread) bool {
+		if t := t; t.name != "" {
 			where = append(where, t.name)
 		}
 		return true

@@ -39,7 +39,7 @@ type Engine struct {
 	externs externs
 	codes   atomic.Int64
 	tables  sync.Map // reflect.Type of an interface to *tables
-	threads sync.Map // rtype.Goroutine of a goroutine to *thread
+	threads threads
 
 	// mu guards what compiling changes.
 	mu      sync.Mutex
@@ -98,8 +98,8 @@ func New(opts Options) (*Engine, error) {
 
 // Close ends what the cells left running, as far as an interrupt can.
 func (e *Engine) Close() error {
-	e.threads.Range(func(_, t any) bool {
-		t.(*thread).run.halt()
+	e.threads.each(func(t *thread) bool {
+		t.run.halt()
 		return true
 	})
 	return nil
@@ -156,10 +156,10 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 		t := &thread{e: e, run: r}
 		r.goroutine.Store(heading())
 		g := rtype.Goroutine()
-		e.threads.Store(g, t)
+		e.threads.store(g, t)
 		returned := false
 		defer func() {
-			e.threads.Delete(g)
+			e.threads.remove(g)
 			t.dies(false)
 			if returned {
 				return

@@ -64,6 +64,8 @@ type code struct {
 	template unsafe.Pointer // *frame: a new frame's contents
 	bind     *rtype.Type    // of closures of this code
 	proto    *closure       // a closure of this code but for its free variables
+	typ      reflect.Type   // of its func values
+	enter    entrance
 	spots    []spot
 	through  bool    // a wrapper: a deferred call of it is one of what it calls
 	source   *source // the module's package that it comes from; nil for none

@@ -10,8 +10,8 @@ import (
 
 // thread is the thread of the calling goroutine.
 func (e *Engine) thread() *thread {
-	if t, ok := e.threads.Load(rtype.Goroutine()); ok {
-		return t.(*thread)
+	if t := e.threads.load(rtype.Goroutine()); t != nil {
+		return t
 	}
 	return &thread{e: e, run: e.now()}
 }

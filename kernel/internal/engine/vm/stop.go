@@ -45,8 +45,8 @@ func (e *Engine) interrupt(r *run) (left []string) {
 // others names the goroutines that the cell has started and that do not end.
 func (e *Engine) others(r *run) (names []string) {
 	alive := func() (names []string) {
-		e.threads.Range(func(_, v any) bool {
-			if t := v.(*thread); t.run == r && t.name != "" {
+		e.threads.each(func(t *thread) bool {
+			if t.run == r && t.name != "" {
 				names = append(names, t.name)
 			}
 			return true

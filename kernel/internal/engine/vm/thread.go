@@ -26,6 +26,50 @@ type thread struct {
 	naps      atomic.Uint64      // odd while it waits for other threads
 	dying     bool
 	name      string // where it was started; empty for a cell's own
+	goroutine uintptr
+}
+
+// threads finds the thread of a goroutine, by rtype.Goroutine. A thread is
+// entered and removed by its own goroutine.
+type threads struct {
+	all  sync.Map // to *thread
+	near [64]atomic.Pointer[thread]
+}
+
+func (s *threads) slot(g uintptr) *atomic.Pointer[thread] {
+	return &s.near[(g>>5^g>>11)%uintptr(len(s.near))]
+}
+
+// load returns the thread of a goroutine, or nil.
+func (s *threads) load(g uintptr) *thread {
+	near := s.slot(g)
+	if t := near.Load(); t != nil && t.goroutine == g {
+		return t
+	}
+	t, ok := s.all.Load(g)
+	if !ok {
+		return nil
+	}
+	near.Store(t.(*thread))
+	return t.(*thread)
+}
+
+func (s *threads) store(g uintptr, t *thread) {
+	t.goroutine = g
+	s.all.Store(g, t)
+}
+
+func (s *threads) remove(g uintptr) {
+	s.all.Delete(g)
+	near := s.slot(g)
+	if t := near.Load(); t != nil && t.goroutine == g {
+		near.CompareAndSwap(t, nil)
+	}
+}
+
+// each calls f for the threads until it returns false.
+func (s *threads) each(f func(*thread) bool) {
+	s.all.Range(func(_, t any) bool { return f(t.(*thread)) })
 }
 
 // maxStack bounds the Go stack that the calls of one goroutine take, so that
@@ -226,13 +270,13 @@ func places(stops []stop) []engine.Frame {
 // failure and ends the goroutine.
 func (e *Engine) enter() (t *thread, done func()) {
 	g := rtype.Goroutine()
-	if t, ok := e.threads.Load(g); ok {
-		return t.(*thread), nothing
+	if t := e.threads.load(g); t != nil {
+		return t, nothing
 	}
 	t = &thread{e: e, run: e.now()}
-	e.threads.Store(g, t)
+	e.threads.store(g, t)
 	return t, func() {
-		e.threads.Delete(g)
+		e.threads.remove(g)
 		defer t.dies(false)
 		x := recover()
 		if x == nil {
@@ -323,10 +367,10 @@ func (e *Engine) start(t *thread, fr *frame) {
 	go func() {
 		defer e.goroutines.Add(-1)
 		g := rtype.Goroutine()
-		e.threads.Store(g, t)
+		e.threads.store(g, t)
 		ended := false
 		defer func() {
-			e.threads.Delete(g)
+			e.threads.remove(g)
 			defer t.dies(false)
 			if ended {
 				return
