@@ -73,6 +73,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 			}
 		},
 		Info:    kernelInfo(opts.Version, engine),
+		Connect: conn.Connect(),
 		Log:     opts.Log,
 		History: history.Open(history.File(), opts.Log),
 	})

@@ -107,34 +107,105 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// inspected asks about the name at pos, or at the end, and returns the text.
+func inspected(k *kerneltest.Kernel, code string, pos *int, detail int) (text string, found bool) {
+	var got struct {
+		Status string
+		Found  bool
+		Data   map[string]string
+	}
+	ask(k, "shell", "inspect_request", map[string]any{"code": code, "cursor_pos": pos, "detail_level": detail}, &got)
+	return got.Data["text/plain"], got.Status == "ok" && got.Found
+}
+
 func TestInspect(t *testing.T) {
 	k := start(t)
-	run(k, 1, "func double(x int) int { return 2 * x }\nspot := []float64{1}")
+	run(k, 1, `// double is twice x.
+//
+// It is exact.
+func double(x int) int { return 2 * x }
+
+spot := []float64{1, 2}
+
+/* A point is a place. */
+type point struct{ X, Y int }
+func (p point) Far() bool { return p.X > 9 }
+const limit = 3
+big := make([]int, 1_000_000)
+plain := struct{ A int }{4}`)
+	run(k, 2, "// Sum adds.\nfunc (p *point) Sum() int {\n\treturn p.X + p.Y\n}\nhere := point{3, 4}")
 	at := func(n int) *int { return &n }
 	for _, test := range []struct {
 		name, code string
 		pos        *int
-		want       string // in the text; empty for not found
+		detail     int
+		want       []string // in the text; !x: not in it; none for not found
 	}{
-		{"a function of an earlier cell", "double", nil, "func double(x int) int"},
-		{"the cursor inside the name", "double(1)", at(3), "func double(x int) int"},
-		{"behind the parenthesis", "double(", nil, "func double(x int) int"},
-		{"a variable", "spot", nil, "spot []float64"},
-		{"a member", "strings.ToUpper", nil, "func ToUpper(s string) string"},
-		{"nothing known", "zzz", nil, ""},
-		{"nothing at all", "", nil, ""},
+		{"a function of a cell", "double", nil, 0, []string{"func double(x int) int\n\ndouble is twice x.\n\nIt is exact.\n\nDeclared in In[1].", "!return"}},
+		{"its source", "double", nil, 1, []string{"// In[1]\nfunc double(x int) int { return 2 * x }"}},
+		{"the cursor inside the name", "double(1)", at(3), 0, []string{"func double(x int) int"}},
+		{"behind the parenthesis", "double(", nil, 0, []string{"func double(x int) int"}},
+		{"behind characters outside the BMP", `"𝐚😀"; double`, at(9), 0, []string{"func double(x int) int"}},
+		{"a variable and its value", "spot", nil, 0, []string{"spot []float64\n= []float64{1, 2}"}},
+		{"a value that is long", "big", nil, 0, []string{"big []int\n= []int{0, 0", "999900 more"}},
+		{"a value of a struct", "plain", nil, 0, []string{"plain struct{A int}\n= ", "4"}},
+		{"a value whose methods are the notebook's is not asked", "here", nil, 0, []string{"here point", "!="}},
+		{"a type of a cell", "point", nil, 0, []string{"type point struct{X int; Y int}", "A point is a place.", "func (point) Far() bool", "func (*point) Sum() int"}},
+		{"its source and its methods'", "point", nil, 1, []string{"type point struct{ X, Y int }", "func (p point) Far() bool { return p.X > 9 }", "return p.X + p.Y"}},
+		{"a method of a cell", "here.Sum", nil, 1, []string{"func Sum() int\n\nSum adds.", "// In[2]\nfunc (p *point) Sum() int {", "!Far"}},
+		{"a field of a cell's type", "here.X", nil, 0, []string{"X int"}},
+		{"a constant", "limit", nil, 0, []string{"limit untyped int"}},
+		{"a function of the standard library", "strings.ToUpper", nil, 0, []string{"func ToUpper(s string) string\n\nToUpper returns s with all Unicode letters mapped to their upper case."}},
+		{"a package of the standard library", "strings", nil, 0, []string{`package strings // import "strings"`, "implements simple functions to manipulate UTF-8 encoded strings"}},
+		{"a type of the standard library", "strings.Builder", nil, 0, []string{"A Builder is used to efficiently build a string", "func (*strings.Builder) WriteString(s string) (int, error)", "!addr"}},
+		{"a method of the standard library", "new(strings.Builder).Grow", nil, 0, []string{"Grow grows b's capacity, if necessary"}},
+		{"an interface's method", "io.Writer.Write", nil, 0, []string{"func Write(p []byte) (n int, err error)"}},
+		{"a field of the standard library", "http.DefaultClient.Timeout", nil, 0, []string{"Timeout time.Duration\n\nTimeout specifies a time limit for requests"}},
+		{"a constant of the standard library", "math.Pi", nil, 0, []string{"Pi untyped float"}},
+		{"a generic function", "slices.Sort", nil, 0, []string{"Sort sorts a slice of any ordered type in ascending order."}},
+		{"what is predeclared", "append", nil, 0, []string{"The append built-in function appends elements to the end of a slice."}},
+		{"a package of ours", "samplers", nil, 0, []string{`package samplers // import "github.com/branchbook/branchbook/lib/samplers"`, "draws completions"}},
+		{"a function of ours", "nb.Progress", nil, 0, []string{"func Progress(label string) *nb.Bar", "Progress starts a bar."}},
+		{"a field of ours", "llm.Options{}.Progress", nil, 0, []string{"Progress"}},
+		{"another's", "floats.Sum", nil, 0, []string{"Sum returns the sum of the elements of the slice."}},
+		{"a keyword", "func", nil, 0, []string{"func (keyword)"}},
+		{"nothing known", "zzz", nil, 0, nil},
+		{"nothing at all", "", nil, 0, nil},
+		{"in a string", `"double`, nil, 0, nil},
+		{"in a comment", "// double", nil, 0, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var got struct {
-				Status string
-				Found  bool
-				Data   map[string]string
+			got, found := inspected(k, test.code, test.pos, test.detail)
+			if found != (test.want != nil) {
+				t.Fatalf("found is %v: %q", found, got)
 			}
-			ask(k, "shell", "inspect_request", map[string]any{"code": test.code, "cursor_pos": test.pos, "detail_level": 0}, &got)
-			if got.Status != "ok" || got.Found != (test.want != "") || !strings.Contains(got.Data["text/plain"], test.want) {
-				t.Errorf("%+v, want %q", got, test.want)
+			for _, want := range test.want {
+				absent, not := strings.CutPrefix(want, "!")
+				if not && strings.Contains(got, absent) || !not && !strings.Contains(got, want) {
+					t.Errorf("%s\nwant %s", got, want)
+				}
 			}
 		})
+	}
+}
+
+func TestInspectWhileACellRuns(t *testing.T) {
+	k := start(t)
+	run(k, 1, "spot := 41")
+	r := k.Execute("fmt.Println(\"on\")\n<-ctx.Done()")
+	r.Busy()
+	r.Input(2)
+	r.Stream("stdout", "on\n")
+	if got, _ := inspected(k, "spot", nil, 0); got != "spot int\n\nDeclared in In[1]." {
+		t.Errorf("%q", got)
+	}
+	r.BusyAgain()
+	k.Interrupt()
+	r.Error()
+	r.ReplyError(2)
+	r.Idle()
+	if got, _ := inspected(k, "spot", nil, 0); got != "spot int\n= 41\n\nDeclared in In[1]." {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -175,6 +246,68 @@ func TestIsComplete(t *testing.T) {
 			t.Errorf("%s: %+v, want %s with indent %q", test.code, got, test.want, test.indent)
 		}
 	}
+}
+
+func TestUsage(t *testing.T) {
+	k := start(t)
+	type usage struct {
+		Status   string
+		Hostname string
+		PID      int
+		CPU      float64                          `json:"kernel_cpu"`
+		Memory   int64                            `json:"kernel_memory"`
+		CPUs     int                              `json:"cpu_count"`
+		Host     struct{ Total, Available int64 } `json:"host_virtual_memory"`
+	}
+	var before, after usage
+	ask(k, "control", "usage_request", struct{}{}, &before)
+	run(k, 1, "big := make([]byte, 100_000_000)\nfor i := range big { big[i] = 1 }\nfor end := time.Now().Add(time.Second / 2); time.Now().Before(end); {}")
+	ask(k, "control", "usage_request", struct{}{}, &after)
+	if before.Status != "ok" || before.PID != k.Process.Pid || before.Hostname == "" || before.CPUs < 1 || before.Host.Total < before.Host.Available || before.Host.Available <= 0 {
+		t.Errorf("%+v", before)
+	}
+	if more := after.Memory - before.Memory; more < 90_000_000 { // the worker is counted
+		t.Errorf("%d bytes more for a slice of 100 MB", more)
+	}
+	if after.CPU <= 0 {
+		t.Errorf("no processor was used: %+v", after)
+	}
+}
+
+func TestThereIsNoDebugger(t *testing.T) {
+	k := start(t)
+	var got struct {
+		Type, Command, Message string
+		Seq                    int `json:"request_seq"`
+		Success                *bool
+	}
+	ask(k, "control", "debug_request", map[string]any{"type": "request", "seq": 7, "command": "initialize", "arguments": map[string]any{}}, &got)
+	if got.Type != "response" || got.Seq != 7 || got.Command != "initialize" || got.Success == nil || *got.Success || got.Message == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestConnect(t *testing.T) {
+	k := start(t)
+	var got struct {
+		Status string
+		kerneltest.Connection
+	}
+	ask(k, "shell", "connect_request", struct{}{}, &got)
+	if c := k.Connection; got.Status != "ok" || got.ShellPort != c.ShellPort || got.IOPubPort != c.IOPubPort || got.StdinPort != c.StdinPort || got.HBPort != c.HBPort || got.ControlPort != c.ControlPort {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A message of a type that nobody knows has busy and idle, and no reply.
+func TestUnknownMessages(t *testing.T) {
+	k := start(t)
+	for _, channel := range []string{"shell", "control"} {
+		r := k.Send(channel, "create_subshell_request", struct{}{})
+		r.Busy()
+		r.Idle()
+	}
+	run(k, 1, "x := 1")
 }
 
 // historyOf asks for history and writes it "session:line input" or, with its

@@ -39,8 +39,12 @@ type engineKind struct {
 
 // engines are what cells can run on, the default first.
 var engines = []engineKind{
-	{"vm", vm.Supported, func() (engine.Engine, error) { return vm.New(vm.Options{Importer: exports.Importer(), Symbols: lab.All()}) }},
-	{"yaegi", true, func() (engine.Engine, error) { return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: lab.All()}) }},
+	{"vm", vm.Supported, func() (engine.Engine, error) {
+		return vm.New(vm.Options{Importer: exports.Importer(), Symbols: lab.All()})
+	}},
+	{"yaegi", true, func() (engine.Engine, error) {
+		return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: lab.All()})
+	}},
 }
 
 // Engines names what cells can run on, the default first.
@@ -129,5 +133,6 @@ func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
 			return scope, nil
 		},
 		Command: command, Engine: engine, ChooseEngine: ChooseEngine, Engines: Engines(), Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: set,
+		Doc: exports.Doc,
 	})
 }

@@ -3,6 +3,7 @@ package cell
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,6 +44,16 @@ const cursorName = "cell__cursor"
 func (s *Scope) Complete(source string, cursor int) Completion {
 	s.checking.Lock()
 	defer s.checking.Unlock()
+	c, m := s.matchAt(source, cursor)
+	if m != nil {
+		c.Matches = m.best()
+	}
+	return c
+}
+
+// matchAt collects what may stand at the cursor. The matcher is nil where
+// that is no name of Go's; the completion then is whole.
+func (s *Scope) matchAt(source string, cursor int) (Completion, *matcher) {
 	off := byteOffset(source, cursor)
 	cursor = utf8.RuneCountInString(source[:off])
 	start := wordStart(source, off)
@@ -50,19 +61,19 @@ func (s *Scope) Complete(source string, cursor int) Completion {
 	c := Completion{Start: cursor - utf8.RuneCountInString(word), End: cursor, Matches: []Match{}}
 	if text, at, magics := completeScript(source, off); magics != nil {
 		c.Matches = magics
-		return c
+		return c, nil
 	} else if text != source {
 		source, start, off = text, at-len(word), at
 	}
 	member, ok := lookBack(source, start, off)
 	if !ok {
-		return c
+		return c, nil
 	}
 	k, id, path := s.newCheck(cursorCell), (*ast.Ident)(nil), []ast.Node(nil)
 	if len(source) <= maxChecked {
 		k, id, path = s.checkAt(source, start, off)
 	}
-	m := &matcher{check: k, word: word, seen: map[string]bool{}}
+	m := &matcher{check: k, word: word, seen: map[string]bool{}, objects: map[string]types.Object{}}
 	if member {
 		m.members(path)
 	} else {
@@ -73,8 +84,7 @@ func (s *Scope) Complete(source string, cursor int) Completion {
 		m.packageNames()
 		m.universe()
 	}
-	c.Matches = m.best()
-	return c
+	return c, m
 }
 
 // completeScript looks at the magics of a cell in which the cursor is at off.

@@ -17,6 +17,8 @@ type matcher struct {
 	seen  map[string]bool
 	exact []Match
 	loose []Match // differ from word in case
+
+	objects map[string]types.Object // what the names mean, but for packages not yet imported
 }
 
 func (m *matcher) add(name, kind, detail string) {
@@ -32,7 +34,12 @@ func (m *matcher) add(name, kind, detail string) {
 	}
 }
 
-func (m *matcher) object(o types.Object) { m.add(o.Name(), clientKind(o), typeText(o)) }
+func (m *matcher) object(o types.Object) {
+	if !m.seen[o.Name()] {
+		m.objects[o.Name()] = o
+	}
+	m.add(o.Name(), clientKind(o), typeText(o))
+}
 
 // clientKind is the Match.Kind of an object.
 func clientKind(o types.Object) string {

@@ -6,6 +6,8 @@
 // that notebooks draw and count with. A package is decoded when a cell first
 // imports it; nothing happens at start-up.
 //
+// What packages say about themselves, their doc comments, is embedded beside.
+//
 // The data describes linux/amd64 without cgo. It differs elsewhere in package
 // syscall and little else.
 package exports
@@ -26,7 +28,7 @@ import (
 	"golang.org/x/tools/go/gcexportdata"
 )
 
-//go:generate go run ./gen exports.bin
+//go:generate go run ./gen exports.bin docs.bin
 
 // embedded is written by gen: the length of the index as four bytes, most
 // significant first; the index, lines "path = other" for paths that stand for

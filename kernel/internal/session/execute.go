@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -79,7 +80,7 @@ func (s *Session) page(m *wire.Message, req wire.ExecuteRequest) bool {
 	if match == nil {
 		return false
 	}
-	text, found := s.nb.Inspect(match[1], utf8.RuneCountInString(match[1]))
+	text, found := s.nb.Inspect(match[1], utf8.RuneCountInString(match[1]), strings.HasSuffix(strings.TrimSpace(req.Code), "??"))
 	if !found {
 		text = fmt.Sprintf("nothing is known of %s", match[1])
 	}
@@ -175,7 +176,7 @@ func (s *Session) userExpressions(ctx context.Context, expressions map[string]st
 	values := map[string]any{}
 	for name, source := range expressions {
 		var data map[string]any
-		res, err := s.nb.evaluate(ctx, source, func(o Output) {
+		res, err := s.nb.Evaluate(ctx, source, func(o Output) {
 			if o.Type == ExecuteResult {
 				data = o.Data
 			}

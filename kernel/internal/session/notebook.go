@@ -32,7 +32,10 @@ type Options struct {
 	Modules *modules.Set
 	Limits  *worker.Limits // of cells; nil for the engine's. %limit changes them.
 	Args    *[]string      // of os.Args, behind the first; nil for none. %args changes them.
-	Log     *slog.Logger
+	// Doc returns the doc comment of what a package declares: of a name, of
+	// "Type.Method", of the package for "". It may be nil.
+	Doc func(path, symbol string) string
+	Log *slog.Logger
 }
 
 // Notebook runs cells, one at a time, in a worker process, which it replaces
@@ -42,7 +45,8 @@ type Notebook struct {
 	opts   Options
 	engine string // guarded by mu
 
-	starting sync.Mutex // held while a worker is started, so that Close misses none
+	executing sync.Mutex // held while a cell runs
+	starting  sync.Mutex // held while a worker is started, so that Close misses none
 
 	mu      sync.Mutex // guards what follows
 	process *worker.Process
@@ -195,11 +199,20 @@ func (nb *Notebook) Execute(ctx context.Context, req Request, emit func(Output))
 	if req.Silent {
 		emit = func(Output) {}
 	}
+	nb.executing.Lock()
+	defer nb.executing.Unlock()
 	return nb.execute(ctx, req, emit)
 }
 
-// evaluate runs a cell that does not count, and whose outputs are for emit
+// Evaluate runs a cell that does not count, and whose outputs are for emit
 // only.
+func (nb *Notebook) Evaluate(ctx context.Context, source string, emit func(Output)) (Result, error) {
+	nb.executing.Lock()
+	defer nb.executing.Unlock()
+	return nb.evaluate(ctx, source, emit)
+}
+
+// evaluate is Evaluate for who holds executing.
 func (nb *Notebook) evaluate(ctx context.Context, source string, emit func(Output)) (Result, error) {
 	nb.emitMu.Lock()
 	emitLast, inputLast, askedLast := nb.emit, nb.input, nb.asked

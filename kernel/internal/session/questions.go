@@ -29,7 +29,7 @@ func (s *Session) inspect(ch wire.Channel, m *wire.Message) {
 		return
 	}
 	reply := wire.InspectReply{Status: "ok", Data: map[string]any{}, Metadata: map[string]any{}}
-	if text, found := s.nb.Inspect(req.Code, wire.Cursor(req.Code, req.CursorPos)); found {
+	if text, found := s.nb.Inspect(req.Code, wire.Cursor(req.Code, req.CursorPos), req.DetailLevel > 0); found {
 		reply.Found = true
 		reply.Data["text/plain"] = text
 	}
@@ -59,6 +59,17 @@ func (s *Session) recall(ch wire.Channel, m *wire.Message) {
 		reply.History = append(reply.History, [3]any{e.Session, e.Line, entry})
 	}
 	s.reply(ch, m, "history_reply", reply)
+}
+
+// refuseDebug says that there is no debugger, as kernel_info does.
+func (s *Session) refuseDebug(ch wire.Channel, m *wire.Message) {
+	var req wire.DebugRequest
+	if !s.decode(ch, m, "debug_reply", &req) {
+		return
+	}
+	s.reply(ch, m, "debug_reply", wire.DebugReply{
+		Type: "response", RequestSeq: req.Seq, Command: req.Command, Message: "this kernel has no debugger",
+	})
 }
 
 // refuseComm closes a comm: no target is registered.

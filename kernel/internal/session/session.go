@@ -16,7 +16,9 @@ type Config struct {
 	// channel leave in the order of the calls.
 	Send func(wire.Channel, wire.Message)
 	Info wire.KernelInfoReply
-	Log  *slog.Logger
+	// Connect says where the kernel listens.
+	Connect wire.ConnectReply
+	Log     *slog.Logger
 	// History keeps what is run; Run closes it. Where it is nil, it is kept in
 	// memory.
 	History *history.Log
@@ -33,6 +35,7 @@ type Session struct {
 	executes  *queue[execute]
 	questions *queue[wire.Message]
 	controls  *queue[wire.Message]
+	usage     usage         // for who answers control
 	stop      chan struct{} // closed by the shutdown that ends Run
 	stopOnce  sync.Once
 
@@ -160,6 +163,12 @@ func (s *Session) dispatch(ch wire.Channel, m *wire.Message) {
 	case "comm_open":
 		s.refuseComm(m)
 	case "comm_msg", "comm_close": // of a comm that we closed: the protocol ignores them
+	case "connect_request":
+		s.reply(ch, m, "connect_reply", s.cfg.Connect)
+	case "usage_request":
+		s.reply(ch, m, "usage_reply", s.usage.tell())
+	case "debug_request":
+		s.refuseDebug(ch, m)
 	case "interrupt_request":
 		s.Interrupt()
 		s.reply(ch, m, "interrupt_reply", wire.InterruptReply{Status: "ok"})

@@ -130,6 +130,8 @@ var linuxOnly = []string{"log/syslog", "syscall"}
 // Listed is what the go command says of one package.
 type Listed struct {
 	ImportPath string
+	Dir        string
+	GoFiles    []string
 	Export     string
 	Standard   bool
 	DepOnly    bool
@@ -140,7 +142,7 @@ type Listed struct {
 // of all that they import. Packages that do not compile come without Export.
 func List(dir string, patterns ...string) ([]Listed, error) {
 	c := exec.Command("go", append([]string{"list", "-e", "-export", "-deps",
-		"-json=ImportPath,Export,Standard,DepOnly,Error"}, patterns...)...)
+		"-json=ImportPath,Dir,GoFiles,Export,Standard,DepOnly,Error"}, patterns...)...)
 	c.Dir = dir
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
