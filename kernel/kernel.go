@@ -26,7 +26,10 @@ type Options struct {
 	Command []string
 	Engine  string // one of [Engines]; the worker is told so by --engine=NAME
 	Version string // of Branchbook, as kernel_info tells it
-	Log     *slog.Logger
+	// Models lists the names of models, which complete in calls of package llm.
+	// It may be nil.
+	Models func() []string
+	Log    *slog.Logger
 }
 
 // Serve runs the kernel that a connection file describes until a front end
@@ -61,7 +64,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 		close(k.ready) // with no session: messages are dropped
 		return fmt.Errorf("kernel: serve: %w", err)
 	}
-	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Engine: opts.Engine, Log: opts.Log})
+	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Engine: opts.Engine, Log: opts.Log, Models: opts.Models})
 	if err != nil {
 		close(k.ready) // with no session: messages are dropped
 		return fmt.Errorf("kernel: serve: %w", err)

@@ -17,7 +17,9 @@ func TestMain(m *testing.M) {
 	var err error
 	switch {
 	case len(os.Args) == 3 && os.Args[1] == "kernel":
-		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{Version: "test", Engine: engineName()})
+		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{
+			Version: "test", Engine: engineName(), Models: func() []string { return []string{"tiny-model", "other-model"} },
+		})
 	case len(os.Args) == 3 && os.Args[1] == "worker":
 		err = kernel.ServeWorker(strings.TrimPrefix(os.Args[2], "--engine="))
 	default:

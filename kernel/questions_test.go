@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/branchbook/branchbook/kernel/kerneltest"
 )
@@ -102,6 +103,73 @@ func TestComplete(t *testing.T) {
 				t.Errorf("%q is not among %v", test.want, got.Matches)
 			case test.want != "" && got.Metadata.Types[i].Type != test.kind:
 				t.Errorf("%q is a %q, want %q", test.want, got.Metadata.Types[i].Type, test.kind)
+			}
+		})
+	}
+}
+
+// completed asks what may stand at the | and writes the matches, with the text
+// that they replace before a colon.
+func completed(k *kerneltest.Kernel, source string) (string, completeReply) {
+	before, after, _ := strings.Cut(source, "|")
+	var got completeReply
+	ask(k, "shell", "complete_request", map[string]any{"code": before + after, "cursor_pos": utf8.RuneCountInString(before)}, &got)
+	return string([]rune(before + after)[got.Start:got.End]) + ": " + strings.Join(got.Matches, " "), got
+}
+
+func TestCompleteInStringsAndMagics(t *testing.T) {
+	k := start(t)
+	dir := t.TempDir()
+	for _, name := range []string{"data/one.csv", "data/two.csv", "data/über.txt", "data/with space.txt", ".hidden", "plain.gguf", "deep/er/x"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := k.Execute("%cd " + dir + "\n%env BRANCHBOOK_TEST_NAME=x\nfunc main1() {}\nmaybe := 1")
+	r.UntilIdle()
+	r.ReplyOK(1)
+	for _, test := range []struct{ name, source, want string }{
+		{"all files", `os.ReadFile("|")`, ": data/ deep/ plain.gguf"},
+		{"files of a directory", `os.ReadFile("data/|")`, "data/: data/one.csv data/two.csv data/with space.txt data/über.txt"},
+		{"by their beginning", `os.ReadFile("data/o|`, "data/o: data/one.csv"},
+		{"in a raw string", "os.ReadFile(`data/t|`)", "data/t: data/two.csv"},
+		{"behind characters outside the BMP", `"𝐚😀"; os.ReadFile("data/ü|")`, "data/ü: data/über.txt"},
+		{"hidden files", `f(".h|")`, ".h: .hidden"},
+		{"absolute paths", `f("` + dir + `/de|")`, dir + "/de: " + dir + "/deep/"},
+		{"a string that is no path", `fmt.Println("hello w|")`, "w: "},
+		{"an escape", `f("\\d|")`, "d: "},
+				{"a rune", `'d|'`, "d: "},
+		{"a string in a comment", `// "data/|"`, ": "},
+		{"a string of a line before", "x := \"open\nf(\"data/o|\")", "data/o: data/one.csv"},
+		{"in a list of strings", `x := []string{"a", "da|"}`, "da: data/"},
+		{"a model's name", `llm.Open(ctx, "tiny|", llm.Options{})`, "tiny: tiny-model"},
+		{"models and files", `llm.Open(ctx, "|`, ": tiny-model other-model data/ deep/ plain.gguf"},
+		{"no model elsewhere", `os.Open("tiny|")`, "tiny: "},
+		{"an import", `import "encoding/js|"`, "encoding/js: encoding/json"},
+		{"an import in a list", "import (\n\t\"fmt\"\n\tj \"encoding/js|\"\n)", "encoding/js: encoding/json"},
+		{"an import of ours", `import "github.com/branchbook/branchbook/lib/sam|"`, "github.com/branchbook/branchbook/lib/sam: github.com/branchbook/branchbook/lib/samplers"},
+		{"a directory for %cd", "%cd d|", "d: data/ deep/"},
+		{"no file for %cd", "%cd data/|", ": "},
+		{"a file to load", "%load pl|", "pl: plain.gguf"},
+		{"a file to write", "%%writefile data/o|\ntext", "data/o: data/one.csv"},
+		{"a file for the shell", "!wc -l data/o|", "data/o: data/one.csv"},
+		{"a file in a script", "%%bash\nwc -l data/o|", "data/o: data/one.csv"},
+		{"a variable of the environment", "%env BRANCHBOOK_TEST_N|", "BRANCHBOOK_TEST_N: BRANCHBOOK_TEST_NAME"},
+		{"an engine", "%engine y|", "y: yaegi"},
+		{"a name to forget", "%rm mayb|", "mayb: maybe"},
+		{"a function to call", "%exec ma|", "ma: main1"},
+		{"a bound", "%limit st|", "st: steps="},
+		{"a magic's name", "%writ|", "writ: "},
+		{"a string that is timed", `%time os.ReadFile("data/o|")`, "data/o: data/one.csv"},
+		{"a string below a magic", "!ls \"x\nos.ReadFile(\"data/o|\")", "data/o: data/one.csv"},
+		{"the middle of a word", `os.ReadFile("data/o|ne.csv")`, "data/o: data/one.csv"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got, _ := completed(k, test.source); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
 	}

@@ -51,6 +51,9 @@ type RunnerOptions struct {
 	Dir     string   // the cells' working directory; default: the current one
 	Env     []string // the cells' environment; default: this process's
 	Log     *slog.Logger
+	// Models lists the names of models, which complete in calls of package llm.
+	// It may be nil.
+	Models func() []string
 	// Stdin is what cells read from their standard input; nil where there is
 	// none, and cells that ask for input fail.
 	Stdin io.Reader

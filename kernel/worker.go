@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -133,6 +134,7 @@ func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
 			return scope, nil
 		},
 		Command: command, Engine: engine, ChooseEngine: ChooseEngine, Engines: Engines(), Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: set,
-		Doc: exports.Doc,
+		Doc: exports.Doc, Models: opts.Models,
+		Paths: func() []string { return slices.Collect(maps.Keys(exports.Names())) },
 	})
 }

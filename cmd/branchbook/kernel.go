@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/branchbook/branchbook/kernel"
+	"github.com/branchbook/branchbook/lib/llm/catalog"
 )
 
 func kernelCommand() *cobra.Command {
@@ -29,12 +30,20 @@ What is run is kept in $XDG_STATE_HOME/branchbook/history.jsonl, without that in
 				level = slog.LevelDebug
 			}
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
-			return kernel.Serve(context.Background(), args[0], kernel.Options{Version: version(), Log: log, Engine: engine})
+			return kernel.Serve(context.Background(), args[0], kernel.Options{Version: version(), Log: log, Engine: engine, Models: modelNames})
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log every message to standard error")
 	engineFlag(cmd, &engine)
 	return cmd
+}
+
+// modelNames lists what llm.Open knows by name.
+func modelNames() (names []string) {
+	for _, e := range catalog.List() {
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 // workerCommand is what a kernel runs cells in. It is no command of a user's.

@@ -6,16 +6,6 @@ import (
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 )
 
-// Complete lists what may stand at the cursor, which counts runes.
-func (nb *Notebook) Complete(source string, cursor int) (c cell.Completion) {
-	_, scope, _ := nb.current()
-	if err := protect(func() { c = scope.Complete(source, cursor) }); err != nil {
-		nb.opts.Log.Error("session: complete", "err", err, "source", source)
-		c = cell.Completion{Start: cursor, End: cursor}
-	}
-	return c
-}
-
 // IsComplete says whether a cell could be run as it is: "complete",
 // "incomplete" with the indent of the next line, "invalid", or "unknown".
 func (nb *Notebook) IsComplete(source string) (status, indent string) {

@@ -35,7 +35,10 @@ type Options struct {
 	// Doc returns the doc comment of what a package declares: of a name, of
 	// "Type.Method", of the package for "". It may be nil.
 	Doc func(path, symbol string) string
-	Log *slog.Logger
+	// Paths and Models list what strings can be completed to: import paths, and
+	// names of models in calls of package llm. They may be nil.
+	Paths, Models func() []string
+	Log           *slog.Logger
 }
 
 // Notebook runs cells, one at a time, in a worker process, which it replaces
