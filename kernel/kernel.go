@@ -64,7 +64,9 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 		close(k.ready) // with no session: messages are dropped
 		return fmt.Errorf("kernel: serve: %w", err)
 	}
-	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Engine: opts.Engine, Log: opts.Log, Models: opts.Models})
+	// A Jupyter server names the notebook to the kernels that it starts.
+	_, server := os.LookupEnv("JPY_SESSION_NAME")
+	nb, err := newNotebook(RunnerOptions{Command: opts.Command, Engine: opts.Engine, Log: opts.Log, Models: opts.Models}, server)
 	if err != nil {
 		close(k.ready) // with no session: messages are dropped
 		return fmt.Errorf("kernel: serve: %w", err)

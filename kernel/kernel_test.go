@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/branchbook/branchbook/kernel"
 	"github.com/branchbook/branchbook/kernel/kerneltest"
@@ -22,6 +25,8 @@ func TestMain(m *testing.M) {
 		})
 	case len(os.Args) == 3 && os.Args[1] == "worker":
 		err = kernel.ServeWorker(strings.TrimPrefix(os.Args[2], "--engine="))
+	case len(os.Args) == 3 && (os.Args[1] == "server" || os.Args[1] == "reaper"):
+		err = serveAsParent(os.Args[1], os.Args[2])
 	default:
 		os.Exit(m.Run())
 	}
@@ -29,6 +34,28 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// serveAsParent starts the kernel, as a server, or a server that starts it, as
+// what inherits orphans (PR_SET_CHILD_SUBREAPER), and waits.
+func serveAsParent(role, connectionFile string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, "kernel", connectionFile)
+	if role == "reaper" {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			return err
+		}
+		cmd = exec.Command(self, "server", connectionFile)
+	}
+	cmd.Env = append(os.Environ(), "JPY_PARENT_PID="+sprint(os.Getpid()))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	select {}
 }
 
 // engineName is the engine that the tests' cells run on.

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -348,22 +349,149 @@ func TestSIGTERMEndsTheKernel(t *testing.T) {
 	k.Exited()
 }
 
-func TestAKilledKernelLeavesNoProcess(t *testing.T) {
-	k := start(t)
-	begin(k, 1, `must0(exec.Command("sleep", "1000").Start())
-for {}`)
-	var children []int
-	for deadline := time.Now().Add(kerneltest.Patience); len(children) < 2; children = k.Children() {
+// leavers start processes that leave in all the ways that a shell knows.
+const leavers = `must0(exec.Command("sleep", "1001").Start())
+!nohup sleep 1002 >/dev/null 2>&1 &
+!setsid sleep 1003 &
+!(trap '' TERM HUP INT; setsid sleep 1004 & trap '' TERM; sleep 1005) >/dev/null 2>&1 &
+fmt.Println("on")
+`
+
+// family waits until the kernel has its worker and the five sleepers.
+func family(t *testing.T, k *kerneltest.Kernel, mark string) []int {
+	t.Helper()
+	for deadline := time.Now().Add(kerneltest.Patience); ; time.Sleep(time.Millisecond) {
+		var all []int
+		for _, pid := range k.Children() {
+			all = append(all, pid)
+		}
+		sleepers := marked(mark)
+		if len(sleepers) >= 7 { // the worker, five sleepers and a shell
+			return append(all, sleepers...)
+		}
 		if time.Now().After(deadline) {
-			t.Fatalf("children %v, want the worker and what it started", children)
+			t.Fatalf("there are %v and %v", all, sleepers)
 		}
 	}
-	k.Process.Kill()
-	for deadline := time.Now().Add(10 * time.Second); slices.ContainsFunc(children, alive); {
-		if time.Now().After(deadline) {
-			t.Fatalf("of %v some live on", children)
+}
+
+// marked lists the processes that have an entry in their environment.
+func marked(entry string) (pids []int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range names {
+		data, _ := os.ReadFile(name)
+		if strings.Contains("\x00"+string(data), "\x00"+entry+"\x00") {
+			var pid int
+			fmt.Sscanf(name, "/proc/%d/", &pid)
+			pids = append(pids, pid)
 		}
-		time.Sleep(time.Millisecond)
+	}
+	return pids
+}
+
+// gone expects processes to end within ten seconds.
+func gone(t *testing.T, pids []int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); slices.ContainsFunc(pids, alive); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			for _, pid := range slices.DeleteFunc(pids, func(pid int) bool { return !alive(pid) }) {
+				name, _ := os.ReadFile("/proc/" + sprint(pid) + "/cmdline")
+				t.Errorf("%d lives on: %q", pid, name)
+			}
+			return
+		}
+	}
+}
+
+func TestNoProcessAndNoFileIsLeft(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		cell string // runs meanwhile
+		end  func(k *kerneltest.Kernel)
+	}{
+		{"after a shutdown", "", func(k *kerneltest.Kernel) {
+			k.Send("control", "shutdown_request", map[string]any{"restart": false}).Reply(nil)
+			k.Exited()
+		}},
+		{"after SIGTERM", "for {}", func(k *kerneltest.Kernel) { k.Process.Signal(syscall.SIGTERM); k.Exited() }},
+		{"of a killed kernel", "", func(k *kerneltest.Kernel) { k.Process.Kill() }},
+		{"of a kernel that is killed in a cell", "for {}", func(k *kerneltest.Kernel) { k.Process.Kill() }},
+		{"of a kernel that is killed in a flood", "for { fmt.Println(1) }", func(k *kerneltest.Kernel) { k.Process.Kill() }},
+		{"of a kernel that is killed while cells ignore signals", "signal.Ignore(syscall.SIGTERM, syscall.SIGHUP); select {}", func(k *kerneltest.Kernel) { k.Process.Kill() }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			temp := t.TempDir()
+			mark := "BRANCHBOOK_TEST=" + filepath.Base(filepath.Dir(temp)) + filepath.Base(temp)
+			k := start(t, mark, "TMPDIR="+temp)
+			r := k.Execute(leavers)
+			r.UntilIdle()
+			r.ReplyOK(1)
+			k.Execute(`fmt.Println(strings.Repeat("x", 20<<20))`).Reply(nil) // of which a part is in a file
+			if files, _ := os.ReadDir(temp); len(files) != 1 {
+				t.Errorf("the temporary files are %v", files)
+			}
+			if test.cell != "" {
+				r := k.Execute(test.cell)
+				r.Busy()
+				r.Input(3)
+			}
+			all := family(t, k, mark)
+			test.end(k)
+			gone(t, all)
+			if files, err := os.ReadDir(temp); err != nil || len(files) > 0 {
+				t.Errorf("files are left: %v, %v", files, err)
+			}
+		})
+	}
+}
+
+func TestAWorkerThatDiesLeavesNoProcess(t *testing.T) {
+	mark := "BRANCHBOOK_TEST=" + t.Name()
+	k := start(t, mark)
+	cell(k, leavers)
+	all := family(t, k, mark)
+	all = slices.DeleteFunc(all, func(pid int) bool { return pid == k.Process.Pid })
+	fails(t, k, 2, "syscall.Kill(os.Getpid(), syscall.SIGKILL)", "WorkerDied")
+	gone(t, all)
+	run(k, 3, "x := 1")
+}
+
+// TestAKilledServerTakesTheKernelAlong has a process of its own start the
+// kernel, as a Jupyter server does, and kills that.
+func TestAKilledServerTakesTheKernelAlong(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		command []string
+		server  func(k *kerneltest.Kernel) int
+	}{
+		{"process 1 inherits it", []string{self, "server"}, func(k *kerneltest.Kernel) int { return k.Process.Pid }},
+		{"another process inherits it", []string{self, "reaper"}, func(k *kerneltest.Kernel) int { return k.Children()[0] }},
+		{"the server is process 1 of a container", []string{"unshare", "--pid", "--fork", "--mount-proc", "--kill-child", self, "server"}, func(k *kerneltest.Kernel) int { return k.Children()[0] }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.command[0] == "unshare" && exec.Command(test.command[0], "--pid", "--fork", "--mount-proc", "true").Run() != nil {
+				t.Skip("this machine lets nobody make a process namespace")
+			}
+			k := kerneltest.Start(t, test.command)
+			run(k, 1, "x := 1")
+			time.Sleep(1200 * time.Millisecond) // the kernel looks at its parent every second
+			r := k.Execute("go func() { for {} }()\nx")
+			r.Busy()
+			r.Input(2)
+			r.Result("1")
+			r.ReplyOK(2)
+			r.Idle()
+			all := k.Children()
+			if len(all) < 2 {
+				t.Fatalf("children %v, want the kernel and its worker", all)
+			}
+			syscall.Kill(test.server(k), syscall.SIGKILL)
+			gone(t, all)
+		})
 	}
 }
 

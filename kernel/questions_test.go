@@ -141,7 +141,7 @@ func TestCompleteInStringsAndMagics(t *testing.T) {
 		{"absolute paths", `f("` + dir + `/de|")`, dir + "/de: " + dir + "/deep/"},
 		{"a string that is no path", `fmt.Println("hello w|")`, "w: "},
 		{"an escape", `f("\\d|")`, "d: "},
-				{"a rune", `'d|'`, "d: "},
+		{"a rune", `'d|'`, "d: "},
 		{"a string in a comment", `// "data/|"`, ": "},
 		{"a string of a line before", "x := \"open\nf(\"data/o|\")", "data/o: data/one.csv"},
 		{"in a list of strings", `x := []string{"a", "da|"}`, "da: data/"},

@@ -72,7 +72,7 @@ type Runner struct {
 
 // NewRunner starts a worker for a new notebook.
 func NewRunner(opts RunnerOptions) (*Runner, error) {
-	nb, err := newNotebook(opts)
+	nb, err := newNotebook(opts, false)
 	if err != nil {
 		return nil, err
 	}

@@ -107,8 +107,9 @@ func openEngine(open func() (engine.Engine, error)) (worker.Cells, error) {
 	return worker.Cells{Scope: scope, Engine: eng, Modules: set}, nil
 }
 
-// newNotebook starts a worker, and checks the prelude for this side.
-func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
+// newNotebook starts a worker, and checks the prelude for this side. Outputs of
+// its cells may be for a Jupyter server.
+func newNotebook(opts RunnerOptions, server bool) (*session.Notebook, error) {
 	command := opts.Command
 	if len(command) == 0 {
 		var err error
@@ -135,6 +136,7 @@ func newNotebook(opts RunnerOptions) (*session.Notebook, error) {
 		},
 		Command: command, Engine: engine, ChooseEngine: ChooseEngine, Engines: Engines(), Dir: opts.Dir, Env: opts.Env, Log: opts.Log, Modules: set,
 		Doc: exports.Doc, Models: opts.Models,
-		Paths: func() []string { return slices.Collect(maps.Keys(exports.Names())) },
+		Paths:   func() []string { return slices.Collect(maps.Keys(exports.Names())) },
+		Endless: opts.File != "", Server: server,
 	})
 }

@@ -24,6 +24,9 @@ type Command struct {
 	// Progress gets what the go command says it downloads, a line at a time,
 	// from one goroutine.
 	Progress func(line string)
+	// Temp is where a directory is made for the go command; by default where
+	// the system has such.
+	Temp string
 }
 
 // tags choose what is plain Go where a package has that beside assembly,
@@ -52,7 +55,7 @@ func (c Command) Get(ctx context.Context, prev Listing, args []string) (Listing,
 		}
 		wanted = append(wanted, arg)
 	}
-	dir, err := os.MkdirTemp("", "branchbook-get-")
+	dir, err := os.MkdirTemp(c.Temp, "branchbook-get-")
 	if err != nil {
 		return prev, fmt.Errorf("modules: make the notebook's module: %w", err)
 	}

@@ -2,9 +2,12 @@ package session
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +42,8 @@ type Options struct {
 	// names of models in calls of package llm. They may be nil.
 	Paths, Models func() []string
 	Log           *slog.Logger
+	Endless       bool // pass on all that a cell prints, however much it is
+	Server        bool // outputs go to a Jupyter server, which drops what comes too fast
 }
 
 // Notebook runs cells, one at a time, in a worker process, which it replaces
@@ -50,6 +55,9 @@ type Notebook struct {
 
 	executing sync.Mutex // held while a cell runs
 	starting  sync.Mutex // held while a worker is started, so that Close misses none
+
+	scratch  string // a directory, there or not, that goes with the notebook
+	overflow *worker.Overflow
 
 	mu      sync.Mutex // guards what follows
 	process *worker.Process
@@ -92,6 +100,8 @@ func Open(opts Options) (*Notebook, error) {
 		opts.Modules = modules.NewSet(false)
 	}
 	nb := &Notebook{opts: opts, sources: map[int]string{}, owners: map[int]int{}, emit: func(Output) {}, engine: opts.Engine}
+	nb.scratch = filepath.Join(os.TempDir(), "branchbook-"+rand.Text())
+	nb.overflow = worker.NewOverflow(nb.scratch)
 	if err := nb.start(); err != nil {
 		return nil, err
 	}
@@ -119,6 +129,7 @@ func (nb *Notebook) start() error {
 		Stream:   func(name, text string) { nb.send(Output{Type: Stream, Name: name, Text: text}) },
 		Show:     nb.show,
 		Ask:      nb.ask,
+		Scratch:  nb.scratch, Overflow: nb.overflow, Endless: opts.Endless, Server: opts.Server,
 	})
 	if err != nil {
 		return err
@@ -334,5 +345,5 @@ func (nb *Notebook) Close() error {
 	nb.starting.Lock()
 	defer nb.starting.Unlock()
 	process, _, _ := nb.current()
-	return process.Close()
+	return errors.Join(process.Close(), os.RemoveAll(nb.scratch))
 }

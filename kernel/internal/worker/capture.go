@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"sync"
@@ -23,10 +24,15 @@ const (
 	changeBurst = 400
 	changeRate  = 400
 	// flushBytes is how much text one message holds before it is sent early.
-	flushBytes = 1 << 20
-	// maxOutput is how much text one cell may print; browsers cannot show
-	// more, and notebooks with more do not open.
-	maxOutput = 32 << 20
+	flushBytes = 256 << 10
+	// maxOutput and maxLines are how much text one cell may print into the
+	// notebook: with more, browsers stand still and notebooks do not open.
+	maxOutput = 10 << 20
+	maxLines  = 500_000
+	// maxShows and maxBundles are how many displays, and bytes of them, a cell
+	// may add to the notebook.
+	maxShows   = 10_000
+	maxBundles = 256 << 20
 )
 
 // capture turns what is read from the two pipes into few stream events: it
@@ -34,14 +40,21 @@ const (
 // that prints without end from filling all memory. Its methods may be called
 // from any goroutine.
 type capture struct {
-	emit func(name, text string)
+	emit    func(name, text string)
+	pace    *pace
+	rest    *Overflow
+	endless bool // nothing is cut
 
 	mu       sync.Mutex
 	segments []segment
 	tails    [2][]byte // the start of a rune whose rest has not come
 	bytes    int       // in segments
 	total    int       // of this cell
-	dropped  int       // of this cell, beyond maxOutput
+	lines    int       // of this cell
+	cut      bool      // what this cell prints goes to rest
+	shows    int       // displays of this cell
+	bundles  int       // their bytes
+	hidden   int       // displays beyond maxShows and maxBundles
 	last     time.Time // of the last flush
 	spent    float64   // of changeBurst
 	due      time.Time // of the next one; zero when nothing waits
@@ -58,13 +71,46 @@ var streamNames = [2]string{"stdout", "stderr"}
 func (c *capture) add(stream int, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if room := maxOutput - c.total; len(data) > room {
-		c.dropped += len(data) - room
-		data = data[:room]
+	if c.cut {
+		c.rest.add(data)
+		return
 	}
+	shown := data
+	if !c.endless {
+		shown = c.fitting(data)
+	}
+	c.take(stream, shown)
+	if rest := data[len(shown):]; len(rest) > 0 || c.pace.hurried() && c.total > 0 {
+		c.flush(time.Now(), true)
+		c.cut = true
+		where := c.rest.open()
+		c.emit(streamNames[1], fmt.Sprintf("\n[output cut: the notebook shows %d bytes in %d lines of this cell; what follows is %s]\n", c.total, c.lines, where))
+		c.rest.add(rest)
+	}
+}
+
+// fitting returns the start of data that the notebook still takes: whole lines,
+// if there is one.
+func (c *capture) fitting(data []byte) []byte {
+	room := min(maxOutput-c.total, len(data))
+	if n := bytes.Count(data[:room], []byte{'\n'}); c.lines+n > maxLines {
+		room = 0
+		for range maxLines - c.lines {
+			room += bytes.IndexByte(data[room:], '\n') + 1
+		}
+	}
+	if i := bytes.LastIndexByte(data[:room], '\n'); room < len(data) && (i >= 0 || c.total > 0) {
+		room = i + 1
+	}
+	return data[:room]
+}
+
+// take makes data a segment, or a part of the last.
+func (c *capture) take(stream int, data []byte) {
 	if len(data) == 0 {
 		return
 	}
+	c.lines += bytes.Count(data, []byte{'\n'})
 	c.total += len(data)
 	c.bytes += len(data)
 	if n := len(c.segments); n > 0 && c.segments[n-1].stream == stream {
@@ -114,21 +160,45 @@ func (c *capture) end() {
 	c.flush(time.Now(), true)
 }
 
+// show makes way for a display, an update or what else op is, of n bytes. It
+// reports false for one that is too much.
+func (c *capture) show(op string, n int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if op == "display" && !c.endless {
+		if c.shows == maxShows || c.bundles+n > maxBundles {
+			c.hidden++
+			return false
+		}
+		c.shows++
+		c.bundles += n
+	}
+	c.flush(time.Now(), true)
+	c.pace.bundle(n)
+	return true
+}
+
 // begin starts the count of a new cell.
 func (c *capture) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.flush(time.Now(), true)
-	c.total, c.dropped = 0, 0
+	c.total, c.lines, c.cut, c.shows, c.bundles, c.hidden = 0, 0, false, 0, 0, 0
+	c.rest.close()
+	c.pace.begin()
 }
 
-// note tells the user, at the end of a cell, what maxOutput left out.
+// note tells the user, at the end of a cell, what was not shown.
 func (c *capture) note() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.flush(time.Now(), true)
-	if c.dropped > 0 {
-		c.emit(streamNames[1], fmt.Sprintf("\n[output cut: the cell printed %d bytes more than the %d shown]\n", c.dropped, c.total))
+	if told := c.rest.close(); c.cut && told != "" {
+		c.emit(streamNames[1], "["+told+"]\n")
+	}
+	if c.hidden > 0 {
+		c.emit(streamNames[1], fmt.Sprintf("\n[displays cut: the cell shows %d of its %d]\n", c.shows, c.shows+c.hidden))
+		c.hidden = 0
 	}
 }
 
@@ -162,6 +232,7 @@ func (c *capture) flush(now time.Time, all bool) {
 
 func (c *capture) send(stream int, text []byte) {
 	if len(text) > 0 {
+		c.pace.stream(text)
 		c.emit(streamNames[stream], validUTF8(text))
 	}
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +105,8 @@ func TestCaptureSendsFewMessages(t *testing.T) {
 func TestCaptureStopsWhatPrintsWithoutEnd(t *testing.T) {
 	total := 0
 	var last string
-	c := capture{emit: func(_, text string) { total += len(text); last = text }}
+	dir := t.TempDir()
+	c := capture{emit: func(_, text string) { total += len(text); last = text }, rest: NewOverflow(dir)}
 	chunk := []byte(strings.Repeat("x", 1<<20))
 	for range 100 {
 		c.add(0, chunk)
@@ -113,8 +115,11 @@ func TestCaptureStopsWhatPrintsWithoutEnd(t *testing.T) {
 	if total > maxOutput+1000 {
 		t.Errorf("%d bytes passed on, the limit is %d", total, maxOutput)
 	}
-	if !strings.Contains(last, fmt.Sprint(100<<20-maxOutput)) {
-		t.Errorf("the user is told %q", last)
+	if want := fmt.Sprintf("%d bytes more are in %s/output-1.txt", 100<<20-maxOutput, dir); !strings.Contains(last, want) {
+		t.Errorf("the user is told %q, want %q", last, want)
+	}
+	if info, err := os.Stat(dir + "/output-1.txt"); err != nil || info.Size() != 100<<20-maxOutput {
+		t.Errorf("the rest is %v, %v", info, err)
 	}
 	c.begin()
 	c.add(0, []byte("next"))
@@ -122,4 +127,100 @@ func TestCaptureStopsWhatPrintsWithoutEnd(t *testing.T) {
 	if last != "next" {
 		t.Errorf("the next cell's output is %q", last)
 	}
+}
+
+func TestCaptureCutsAtALine(t *testing.T) {
+	var got strings.Builder
+	c := capture{emit: func(name, text string) { fmt.Fprintf(&got, "%s", text) }}
+	line := []byte(strings.Repeat("é", 49) + "\n")
+	for range maxOutput/len(line) + 100 {
+		c.add(0, line)
+	}
+	c.note()
+	text, note, _ := strings.Cut(got.String(), "\n\n[output cut: ")
+	if len(text)+1 != maxOutput/len(line)*len(line) || !strings.Contains(note, "not kept") {
+		t.Errorf("%d bytes, and the note %q", len(text), note)
+	}
+	c.begin()
+	got.Reset()
+	c.add(0, []byte(strings.Repeat("\n", maxLines+1)))
+	c.note()
+	if n := strings.Count(got.String(), "\n"); n > maxLines+10 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestOverflowIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	o := NewOverflow(dir)
+	block := make([]byte, 16<<20)
+	for range maxFiles + 2 {
+		o.open()
+		for range maxFile/len(block) + 1 {
+			o.add(block)
+		}
+		if told := o.close(); !strings.Contains(told, fmt.Sprint(len(block), " bytes more were not kept")) {
+			t.Errorf("the user is told %q", told)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != maxFiles {
+		t.Errorf("%d files, %v; want %d", len(files), err, maxFiles)
+	}
+}
+
+// A Jupyter server counts over three seconds: 3,000 messages, 3 MB of streams.
+func TestPaceKeepsUnderTheServersLimits(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		server bool
+		send   func(p *pace)
+		cost   sent
+		most   sent // in three seconds
+	}{
+		{"streams", true, func(p *pace) { p.stream(make([]byte, 10_000)) }, sent{messages: 1, streams: 60_000}, sent{messages: 3000, streams: 3_000_000}},
+		{"displays", false, func(p *pace) { p.bundle(10) }, sent{messages: 1}, sent{messages: 3000, streams: 1}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPace(test.server)
+			var at []time.Time
+			for range 10_000 {
+				test.send(p)
+				at = append(at, time.Now())
+			}
+			first := 0
+			for i := range at {
+				for at[i].Sub(at[first]) > 3*time.Second {
+					first++
+				}
+				n := i - first + 1
+				if n*test.cost.messages > test.most.messages || n*test.cost.streams > test.most.streams {
+					t.Fatalf("%s: %d messages within three seconds", test.name, n)
+				}
+			}
+			if took := at[len(at)-1].Sub(at[0]); test.server && took > 800*time.Second || !test.server && took > 15*time.Second {
+				t.Errorf("%s: it all took %v", test.name, took)
+			}
+		})
+	}
+}
+
+func TestPaceHurries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPace(true)
+		for range 10 {
+			p.now()
+			p.stream(make([]byte, 1<<20))
+		}
+		began := time.Now()
+		p.stream(make([]byte, 1<<20))
+		if took := time.Since(began); took > 0 {
+			t.Errorf("waits %v", took)
+		}
+		p.begin()
+		p.stream(make([]byte, 1<<20))
+		if took := time.Since(began); took == 0 {
+			t.Error("does not wait in the next cell")
+		}
+	})
 }

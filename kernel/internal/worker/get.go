@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	gopath "path"
 	"strings"
@@ -31,6 +32,9 @@ func get(ctx context.Context, set *modules.Set, args []string) (*Settings, error
 			return wait(ctx, cmd)
 		},
 		Progress: func(line string) { fmt.Println(line) },
+	}
+	if dir := os.Getenv(scratchVariable); dir != "" && os.MkdirAll(dir, 0o700) == nil {
+		command.Temp = dir // which is taken away if this process is killed
 	}
 	now, err := command.Get(ctx, had, args)
 	if err != nil {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,6 +30,13 @@ type Options struct {
 	Env      []string // default: this process's
 	Log      *slog.Logger
 	Settings Settings // of the first job: Modules, Limits and Args
+	// Scratch is a directory, there or not, that goes with the kernel: the child
+	// makes files in it, and removes it if the parent is killed. Default: none.
+	Scratch string
+	// Overflow keeps what cells print beyond what is passed on; nil for nothing.
+	Overflow *Overflow
+	Endless  bool // all that cells print is passed on
+	Server   bool // Stream and Show are for a Jupyter server, which drops what comes too fast
 
 	// Stream and Show get what the child prints and shows, also between
 	// jobs, in order, from one goroutine at a time. They must not call the
@@ -47,6 +55,7 @@ type Process struct {
 	cmd     *exec.Cmd
 	sock    *os.File
 	capture *capture
+	mark    string // of what the child starts
 
 	writeMu  sync.Mutex    // a frame is written whole
 	hello    chan struct{} // closed when the child has said hello
@@ -89,7 +98,7 @@ func Start(opts Options) (*Process, error) {
 		hello:    make(chan struct{}),
 		done:     make(chan Done, 1),
 		gone:     make(chan struct{}),
-		capture:  &capture{emit: opts.Stream},
+		capture:  &capture{emit: opts.Stream, pace: newPace(opts.Server), rest: opts.Overflow, endless: opts.Endless},
 	}
 	ends, err := openEnds()
 	if err != nil {
@@ -102,7 +111,11 @@ func Start(opts Options) (*Process, error) {
 		cmd.Env = os.Environ()
 	}
 	// A crash's message is for the user, who knows no goroutine of ours.
-	cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "GOTRACEBACK=none")
+	p.mark = rand.Text()
+	cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "GOTRACEBACK=none", markVariable+"="+p.mark)
+	if opts.Scratch != "" {
+		cmd.Env = append(cmd.Env, scratchVariable+"="+opts.Scratch)
+	}
 	cmd.Stdout, cmd.Stderr = ends.childOut, ends.childErr
 	cmd.ExtraFiles = []*os.File{ends.childSock} // becomes fd 3
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -198,6 +211,7 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 			return Done{}, p.death
 		case <-cancelled:
 			cancelled = nil
+			p.capture.pace.now()
 			p.write(kindInterrupt, interruptFrame{job.N}) // if the child is gone, that is seen above
 			timer := time.NewTimer(grace)
 			defer timer.Stop()
@@ -214,6 +228,7 @@ func (p *Process) Answer(a Answer) error { return p.write(kindAnswer, a) }
 
 // Kill ends the child and what it started, at once.
 func (p *Process) Kill() {
+	p.capture.pace.now()
 	syscall.Kill(-p.Pid(), syscall.SIGKILL)
 }
 
@@ -224,6 +239,7 @@ func (p *Process) Close() error {
 		return nil
 	default:
 	}
+	p.capture.pace.now()
 	if raw, err := p.sock.SyscallConn(); err == nil {
 		raw.Control(func(fd uintptr) { unix.Shutdown(int(fd), unix.SHUT_WR) }) // the child reads EOF and ends
 	}
@@ -267,6 +283,7 @@ func (p *Process) finish() {
 	}
 	p.Kill() // what the child started: as long as the child is a zombie its group is no other's
 	p.cmd.Wait()
+	killMarked(p.mark)
 	p.sock.Close()
 	p.death = &Death{Cause: p.cmd.ProcessState.String(), Detail: p.stderr.reason()}
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {

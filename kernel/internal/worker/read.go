@@ -208,8 +208,9 @@ func (r *reader) frame() error {
 		if err := decodeFrame(k, payload, &s); err != nil {
 			return err
 		}
-		r.p.capture.end()
-		r.p.opts.Show(s)
+		if r.p.capture.show(s.Op, len(payload)) {
+			r.p.opts.Show(s)
+		}
 		return r.p.write(kindAck, nil)
 	case kindAsk:
 		var a Ask

@@ -51,6 +51,9 @@ func Serve(open func() (Cells, error)) error {
 	// process group it was sent to. It is caught, not ignored: what cells start
 	// would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
+	// A cell that prints when the parent is gone gets an error, so that there is
+	// time to end what it started.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Unsetenv("GOTRACEBACK") // was for us, not for what cells start
 	debug.SetMaxStack(maxStack)
 	prepareFlags()
@@ -78,25 +81,13 @@ func Serve(open func() (Cells, error)) error {
 	go func() { ended <- s.read() }()
 	orphaned := make(chan os.Signal, 1)
 	signal.Notify(orphaned, parentDied)
-	defer endGroup()
 	select {
 	case err := <-ended:
+		endFamily(!hungUp(0))
 		return err
 	case <-orphaned:
+		endFamily(!hungUp(time.Second))
 		return nil
-	}
-}
-
-// parentDied is the signal that the system sends to the child when its parent
-// dies. It can be handled, so that the child ends what it has started, too.
-const parentDied = syscall.SIGTERM
-
-// endGroup ends what the child's cells have started and left. If the parent
-// lives, it will see to that more thoroughly.
-func endGroup() {
-	if syscall.Getpgrp() == os.Getpid() { // as the parent has arranged it
-		signal.Ignore(syscall.SIGTERM)
-		syscall.Kill(0, syscall.SIGTERM)
 	}
 }
 

@@ -74,6 +74,9 @@ func tellDir(dir string) {
 	}
 }
 
+// scratchVariable names a directory for files that go with the kernel.
+const scratchVariable = "BRANCHBOOK_SCRATCH"
+
 // seedVariable tells a worker that starts in the place of one that died.
 const seedVariable = "BRANCHBOOK_SEED"
 
