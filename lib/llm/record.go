@@ -18,8 +18,9 @@ type Record struct {
 	Text  string       `json:"text"` // the emitted tokens joined, end token left out
 	End   EndReason    `json:"end"`
 
-	Cost     Cost     `json:"cost"`
-	Warnings []string `json:"warnings,omitempty"`
+	Cost        Cost        `json:"cost"`
+	Diagnostics Diagnostics `json:"diagnostics"`
+	Warnings    []string    `json:"warnings,omitempty"`
 }
 
 // ModelInfo identifies the weights.
@@ -95,4 +96,62 @@ type Cost struct {
 	Emitted       int     `json:"emitted"`        // tokens of the result
 	DecodeSeconds float64 `json:"decode_seconds"` // inside the model
 	TotalSeconds  float64 `json:"total_seconds"`
+	// Forecast is the most that Decoded could have been, as it was estimated
+	// before.
+	Forecast int `json:"forecast"`
+	// RolloutTokens counts the tokens of rollouts that had to be decoded, and
+	// RolloutNodes those that were, since rollouts that are equal so far are
+	// decoded once.
+	RolloutTokens int `json:"rollout_tokens,omitempty"`
+	RolloutNodes  int `json:"rollout_nodes,omitempty"`
+}
+
+// Diagnostics tell how far what a sampler did can be trusted. A field that is
+// zero or empty does not apply, or could not be measured.
+type Diagnostics struct {
+	// ESS is the least effective sample size there was: of a candidate's
+	// rollouts, of the particles, or of the blocks to choose from.
+	ESS float64 `json:"ess,omitempty"`
+	// Clamped and Truncated are the steps' means: mass that the jackknife set
+	// to zero, and the model's probability outside the candidates.
+	Clamped   float64 `json:"clamped,omitempty"`
+	Truncated float64 `json:"truncated,omitempty"`
+	// Errors is the standard error of the chosen probabilities against the
+	// number of rollouts: for the first 2, 4, 8, ... of them, up to all.
+	Errors []ErrorAt `json:"errors,omitempty"`
+
+	// Proposed counts the moves of Markov chains, Acceptance is the share of
+	// them that were accepted, and Swaps that of exchanges between replicas.
+	Proposed   int     `json:"proposed,omitempty"`
+	Acceptance float64 `json:"acceptance,omitempty"`
+	Swaps      float64 `json:"swaps,omitempty"`
+	// Chains holds the log-probability of each chain's completion after each
+	// move, as soon as all moves were of whole completions. RHat is their
+	// split potential scale reduction: near 1 where the chains agree.
+	// Autocorrelation is the number of moves that count as one independent
+	// draw.
+	Chains          [][]float64 `json:"chains,omitempty"`
+	RHat            float64     `json:"r_hat,omitempty"`
+	Autocorrelation float64     `json:"autocorrelation,omitempty"`
+
+	// Ancestors is the particles' genealogy: for each resampling the token
+	// before which it was, and for each particle which one it continues.
+	Ancestors []Resampling `json:"ancestors,omitempty"`
+	// Scores is what each of several completions was worth: for best-of-n its
+	// score, for a majority the share of its answer, for particles its weight.
+	Scores []float64 `json:"scores,omitempty"`
+}
+
+// ErrorAt is the standard error of a probability for a number of rollouts: the
+// largest among the candidates, averaged over the steps.
+type ErrorAt struct {
+	Rollouts int     `json:"rollouts"`
+	SE       float64 `json:"se"`
+}
+
+// Resampling is one generation of particles.
+type Resampling struct {
+	At      int     `json:"at"`      // tokens drawn before it
+	ESS     float64 `json:"ess"`     // of the particles that were replaced
+	Parents []int   `json:"parents"` // by particle
 }
