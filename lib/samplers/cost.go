@@ -15,25 +15,24 @@ type Forecast struct {
 	Decoded int // tokens after the prompt
 }
 
-// Estimate returns the most that Generate will decode with the same
-// arguments: for [Importance] about K·M·H tokens for each emitted one, and one
-// for samplers that do not look ahead, among which it counts your own.
+// Forecaster is a sampler that knows the most it will decode after the prompt.
+type Forecaster interface {
+	Forecast(prompt, horizon, vocabulary int) int
+}
+
+// Estimate returns the most that Generate will decode with the same arguments:
+// about K·M·H tokens for each emitted one with [Importance], (N+1)·T²/2B with
+// [MCMC], N·T with [SMC]. A sampler that is no [Forecaster] is counted as if
+// it decoded what it emits.
 func Estimate(m Model, prompt []llm.Token, s Sampler, opt Options) Forecast {
 	n := opt.MaxTokens
 	if n == 0 {
 		n = defaultMaxTokens
 	}
 	n = max(0, min(n, m.Limit()-len(prompt)+1))
-	f := Forecast{Emitted: n}
-	params := s.Params()
-	v := vocabulary(m)
-	for left := n; left > 1; left-- { // nothing is decoded after the last
-		f.Decoded++
-		h := min(int(params["look_ahead"]), left-1)
-		if h > 0 && params["alpha"] != 1 {
-			k := min(int(params["top_k"]), v)
-			f.Decoded += k - 1 + k*int(params["rollouts"])*(h-1)
-		}
+	f := Forecast{Emitted: n, Decoded: max(0, n-1)} // nothing is decoded after the last
+	if k, ok := s.(Forecaster); ok && n > 0 {
+		f.Decoded = k.Forecast(len(prompt), n, vocabulary(m))
 	}
 	return f
 }
@@ -59,11 +58,13 @@ func CostLine(c llm.Cost) string {
 		100*max(0, 1-c.DecodeSeconds/c.TotalSeconds))
 }
 
-func tokens(n int) string {
+func tokens(n int) string { return plural(n, "token") }
+
+func plural(n int, what string) string {
 	if n == 1 {
-		return "1 token"
+		return "1 " + what
 	}
-	return thousands(n) + " tokens"
+	return thousands(n) + " " + what + "s"
 }
 
 func thousands(n int) string {

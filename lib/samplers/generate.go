@@ -29,6 +29,7 @@ func Generate(ctx context.Context, model Model, prompt []llm.Token, s Sampler, o
 	}
 	l := newLedger(model)
 	rec := newRecord(l, prompt, s, opt)
+	rec.Cost.Forecast = Estimate(model, prompt, s, opt).Decoded
 	err = generate(ctx, l, prompt, s, opt, &rec, start)
 	if drop := l.close(); err == nil && drop != nil {
 		err = fmt.Errorf("samplers: generate: %w", drop)
@@ -71,6 +72,8 @@ func generate(ctx context.Context, l *ledger, prompt []llm.Token, s Sampler, opt
 	}
 	l.decoded = 0 // the prompt is counted apart
 	var text []byte
+	var told summary
+	defer func() { told.record(rec) }()
 	for st.End == "" {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("samplers: generate: %w", err)
@@ -83,6 +86,7 @@ func generate(ctx context.Context, l *ledger, prompt []llm.Token, s Sampler, opt
 			}
 		}
 		rec.Text = string(text)
+		told.add(info, rec)
 		for _, w := range info.Warnings {
 			if !slices.Contains(rec.Warnings, w) {
 				rec.Warnings = append(rec.Warnings, w)
@@ -91,10 +95,14 @@ func generate(ctx context.Context, l *ledger, prompt []llm.Token, s Sampler, opt
 		if err != nil {
 			return err
 		}
-		if opt.OnStep != nil && len(info.Steps) > 0 {
+		if opt.OnStep != nil {
+			shown := rec.Text
+			if len(rec.Steps) == 0 {
+				shown = textOf(l, info.Draft)
+			}
 			opt.OnStep(Progress{
 				Steps:     info.Steps,
-				Text:      rec.Text,
+				Text:      shown,
 				Emitted:   len(rec.Steps),
 				MaxTokens: opt.MaxTokens,
 				Cost:      l.cost(rec, start),
@@ -165,6 +173,9 @@ func (l *ledger) close() error {
 
 func (l *ledger) cost(rec *llm.Record, start time.Time) llm.Cost {
 	return llm.Cost{
+		Forecast:      rec.Cost.Forecast,
+		RolloutTokens: rec.Cost.RolloutTokens,
+		RolloutNodes:  rec.Cost.RolloutNodes,
 		Prompt:        len(rec.PromptTokens),
 		Decoded:       l.decoded,
 		Emitted:       len(rec.Steps),

@@ -43,7 +43,7 @@ func TestLookAheadDecodesWhatItMust(t *testing.T) {
 	never := [][]float64{{1, 1, 1}, {0, 1, 1}, {0, 1, 1}, {0, 1, 1}} // no end token is ever drawn
 	only := [][]float64{{1, 1, 1}, {0, 0, 1}, {0, 1, 0}, {0, 1, 0}}  // one token each
 	ends := [][]float64{{1, 1, 1}, {1, 0, 0}, {1, 0, 0}, {0, 1, 1}}  // the second token ends
-	p := Importance{Alpha: 2, Rollouts: 5, LookAhead: 4}
+	p := Importance{Alpha: 2, Rollouts: 5, LookAhead: 4, NoMerge: true}
 	for _, c := range []struct {
 		name                string
 		table               [][]float64
@@ -77,7 +77,7 @@ func TestLookAheadDecodesWhatItMust(t *testing.T) {
 
 func TestEstimateIsExactWithoutEnds(t *testing.T) {
 	m := newToy(t, toy.Options{Seed: 1, Vocabulary: 6, Ends: []llm.Token{}})
-	for _, s := range []Sampler{Plain{}, LowTemperature{Alpha: 2}, Importance{Alpha: 2}, Importance{Alpha: 2, LookAhead: 3, Candidates: Candidates{TopK: 4}}, greedy{}} {
+	for _, s := range []Sampler{Plain{}, LowTemperature{Alpha: 2}, Importance{Alpha: 2, NoMerge: true}, Importance{Alpha: 2, LookAhead: 3, Candidates: Candidates{TopK: 4}, NoMerge: true}, greedy{}} {
 		opt := Options{MaxTokens: 25, Seed: 1}
 		rec := generateOn(t, m, m.Prompt(), s, opt)
 		if f := Estimate(m, m.Prompt(), s, opt); f.Decoded != rec.Cost.Decoded || f.Emitted != rec.Cost.Emitted {

@@ -20,8 +20,9 @@ import (
 // depth H; what is normalised from it is not, and the jackknife takes the
 // bias from O(1/M) to O(1/M²).
 //
-// All candidates and rollouts are decoded together, and the branch of the
-// chosen token goes on, so that the token costs no decode of its own.
+// All candidates and rollouts are decoded together. Rollouts of one candidate
+// that are equal so far are decoded once. The branch of the chosen token goes
+// on, so that the token costs no decode of its own.
 //
 // Scalable Power Sampling, arXiv 2601.21590. The proposal exponent b is ours.
 type Importance struct {
@@ -34,15 +35,22 @@ type Importance struct {
 	// candidates at the chosen token, and not cut within the look-ahead.
 	Candidates Candidates
 	Rollouts   int // M for each candidate; 0 means 8
-	// LookAhead is H, the most tokens of a rollout; 0 means 16. For none,
-	// use LowTemperature, which is this without ζ.
+	// LookAhead is H, the most tokens of a rollout; 0 means 16, and
+	// NoLookAhead none.
 	LookAhead int
 	// Proposal is b. Weights vary less with larger b, and rollouts see less
 	// of the model. 0 means (1+α)/2 for H up to 16 and α past it.
 	Proposal float64
 	// NoJackknife leaves the bias in.
 	NoJackknife bool
+	// NoMerge decodes every rollout on its own, also those that are equal so
+	// far. The estimates are the same; it is for measuring what merging saves.
+	NoMerge bool
 }
+
+// NoLookAhead as a sampler's LookAhead asks for none: ζ is taken for 1, which
+// leaves low temperature over the candidates.
+const NoLookAhead = -1
 
 // Defaults of Importance. K, M and H cost K·M·H decoded tokens each.
 const (
@@ -62,9 +70,12 @@ func (p Importance) Params() map[string]float64 {
 	params := map[string]float64{
 		"alpha":      p.Alpha,
 		"rollouts":   float64(p.Rollouts),
-		"look_ahead": float64(p.LookAhead),
+		"look_ahead": float64(max(p.LookAhead, 0)),
 		"proposal":   p.Proposal,
 		"jackknife":  1,
+	}
+	if p.NoMerge {
+		params["merge"] = 0
 	}
 	if p.NoJackknife {
 		params["jackknife"] = 0
@@ -84,13 +95,26 @@ func (p Importance) withDefaults() Importance {
 	if p.LookAhead == 0 {
 		p.LookAhead = defaultLookAhead
 	}
-	if p.Proposal == 0 {
-		p.Proposal = p.Alpha
-		if p.LookAhead <= longLookAhead {
-			p.Proposal = (1 + p.Alpha) / 2
-		}
-	}
+	p.Proposal = proposal(p.Proposal, p.Alpha, p.LookAhead)
 	return p
+}
+
+// proposal is b, or what it is where it was left 0.
+func proposal(b, alpha float64, depth int) float64 {
+	switch {
+	case b != 0:
+		return b
+	case depth > longLookAhead:
+		return alpha
+	}
+	return (1 + alpha) / 2
+}
+
+func checkProposal(b float64) error {
+	if !(b >= 0) || math.IsInf(b, 1) {
+		return &ParamError{"proposal", b, "a finite number above 0, or 0 for the default"}
+	}
+	return nil
 }
 
 func (p Importance) check() error {
@@ -100,10 +124,11 @@ func (p Importance) check() error {
 	switch {
 	case p.Rollouts < 0:
 		return &ParamError{"rollouts", float64(p.Rollouts), "1 or more, or 0 for the default 8"}
-	case p.LookAhead < 0:
-		return &ParamError{"look-ahead", float64(p.LookAhead), "1 or more, or 0 for the default 16"}
-	case !(p.Proposal >= 0) || math.IsInf(p.Proposal, 1):
-		return &ParamError{"proposal", p.Proposal, "a finite number above 0, or 0 for the default"}
+	case p.LookAhead < NoLookAhead:
+		return &ParamError{"look-ahead", float64(p.LookAhead), "1 or more, 0 for the default 16, or NoLookAhead"}
+	}
+	if err := checkProposal(p.Proposal); err != nil {
+		return err
 	}
 	return p.Candidates.Check()
 }
@@ -114,6 +139,19 @@ func (p Importance) Init(ctx context.Context, m Model, prompt []llm.Token, opt O
 		return State{}, fmt.Errorf("samplers: importance: %w", err)
 	}
 	return Begin(ctx, m, prompt, opt, p.withDefaults().reads(m))
+}
+
+// Forecast is the most tokens that are decoded, if no two rollouts are equal.
+func (p Importance) Forecast(_, horizon, vocabulary int) int {
+	p = p.withDefaults()
+	k, n := p.Candidates.top(vocabulary), 0
+	for left := horizon; left > 1; left-- { // nothing is decoded after the last
+		n++
+		if depth := min(p.LookAhead, left-1); depth > 0 && p.Alpha != 1 {
+			n += k - 1 + k*p.Rollouts*(depth-1)
+		}
+	}
+	return n
 }
 
 // reads is what to read before each token.
@@ -134,7 +172,8 @@ func (p Importance) Step(ctx context.Context, m Model, s State) (State, Info, er
 	}
 	step := newStep(m, s.Row, kept)
 	powers(step.Candidates, p.Alpha)
-	est := weigh(kept, view.logWeights(p.Alpha, p.Proposal), p.Alpha)
+	lw := view.logWeights(p.Alpha, p.Proposal)
+	est := weigh(kept, lw, p.Alpha)
 	if !p.NoJackknife {
 		est = est.jackknife()
 	}
@@ -143,6 +182,8 @@ func (p Importance) Step(ctx context.Context, m Model, s State) (State, Info, er
 	step = chose(step, chosen)
 
 	next, info, err := view.emit(ctx, m, s, step, chosen, p.reads(m))
+	info.RolloutTokens, info.RolloutNodes = view.tokens, view.nodes
+	info.Errors = errorsByRollouts(kept, lw, p.Alpha, est.se)
 	if view.clipped {
 		info.Warnings = append(info.Warnings, "the look-ahead was cut short where the context had no room for it")
 	}
@@ -154,6 +195,7 @@ func (p Importance) lookAhead(m Model, s State, kept []llm.TokenLogProb) lookAhe
 		rollouts: p.Rollouts,
 		depth:    min(p.LookAhead, s.Left()-1),
 		power:    p.Proposal,
+		apart:    p.NoMerge,
 		reads:    p.reads(m),
 		tokens:   make([]llm.Token, len(kept)),
 	}
@@ -233,6 +275,31 @@ func weigh(kept []llm.TokenLogProb, lw [][]float64, alpha float64) estimate {
 		e.se[v] = math.Sqrt(float64(m-1) * max(square[v]-mean[v]*mean[v], 0))
 	}
 	return e
+}
+
+// errorsByRollouts is the largest standard error of a candidate's probability
+// by the first 2, 4, 8, ... rollouts of each, up to all of them, whose
+// standard errors are se.
+func errorsByRollouts(kept []llm.TokenLogProb, lw [][]float64, alpha float64, se []float64) []llm.ErrorAt {
+	m := 0
+	for _, x := range lw {
+		m = max(m, len(x))
+	}
+	if m < 2 {
+		return nil
+	}
+	var out []llm.ErrorAt
+	first := make([][]float64, len(lw))
+	for n := 2; n < m; n *= 2 {
+		for v := range lw {
+			first[v] = lw[v][:min(n, len(lw[v]))]
+			if len(lw[v]) == 0 {
+				first[v] = nil
+			}
+		}
+		out = append(out, llm.ErrorAt{Rollouts: n, SE: slices.Max(weigh(kept, first, alpha).se)})
+	}
+	return append(out, llm.ErrorAt{Rollouts: m, SE: slices.Max(se)})
 }
 
 // logMeansWithout returns for each s the log of the mean of the weights other

@@ -13,20 +13,21 @@ import (
 // from the row of the candidate itself, so that it takes D−1 decodes beside
 // the candidate's; nothing is decoded past its end token, nor past D. Every
 // draw has a key of its own (the candidate's token, the rollout, the depth),
-// so the rollouts do not depend on how they are spread over batches.
+// so the rollouts do not depend on how they are spread over batches, nor on
+// whether those that are equal so far are decoded once or each.
 type lookAhead struct {
 	tokens   []llm.Token // the candidates
 	rollouts int
+	first    int // number of the first rollout, where others came before
 	depth    int // 0 draws none
 	power    float64
+	apart    bool     // decode equal rollouts each
 	reads    llm.Step // what to read after a candidate for the step that follows
-}
-
-// rollout is one future of a candidate.
-type rollout struct {
-	tokens  int
-	logProb float64 // Σ log p of its tokens, an end token's included
-	logZ    float64 // Σ log Z_b of the distributions they were drawn from
+	// from is the branch of each candidate's history, where they differ; and
+	// stream and key then name its draws.
+	from   []llm.Branch
+	stream string
+	key    []uint64
 }
 
 // view is what a look-ahead saw.
@@ -34,13 +35,17 @@ type view struct {
 	outlooks []outlook // by candidate
 	keeps    bool      // the outlooks' branches and rows are still there
 	clipped  bool      // the depth was cut for want of room
+	depth    int       // of the rollouts, at most
+	// What rollouts took: nodes of their tries that were decoded, and the
+	// tokens that this would have been had they shared none.
+	tokens, nodes int
 }
 
 type outlook struct {
-	branch   llm.Branch // the state's, extended by the candidate
+	branch   llm.Branch // the history, extended by the candidate
 	row      llm.Row
-	rollouts []rollout // nil where ζ is 1
-	open     bool      // branch is open
+	rollouts []*draw // nil where ζ is 1
+	open     bool    // branch is open
 }
 
 // run draws the rollouts. The state's branch stays as it is; after an error
@@ -50,7 +55,7 @@ func (l lookAhead) run(ctx context.Context, m Model, s State) (view, error) {
 	if room := m.Room(); room < l.depth {
 		l.depth, v.clipped = room, true
 	}
-	if l.depth < 1 {
+	if v.depth = max(l.depth, 0); v.depth == 0 {
 		return v, nil
 	}
 	var ahead []int // the candidates that have a future
@@ -73,7 +78,7 @@ func (l lookAhead) run(ctx context.Context, m Model, s State) (view, error) {
 		if err := l.extend(ctx, m, s, v.outlooks, now); err != nil {
 			return v, err
 		}
-		if err := l.roll(ctx, m, s, v.outlooks, now); err != nil {
+		if err := l.roll(ctx, m, &v, now); err != nil {
 			return v, err
 		}
 		if !v.keeps {
@@ -101,20 +106,24 @@ func (l lookAhead) fit(m Model, n int) int {
 // extend opens a branch for each candidate in now and draws from its row the
 // first token of every rollout.
 func (l lookAhead) extend(ctx context.Context, m Model, s State, outlooks []outlook, now []int) error {
-	brs, err := m.Fork(s.Branch, len(now))
-	if err != nil {
-		return err
-	}
+	d := drawing{reads: l.reads}
 	steps := make([]llm.Step, len(now))
 	for j, i := range now {
-		outlooks[i].branch, outlooks[i].open = brs[j], true
-		draws := make([]float64, l.rollouts)
-		for r := range draws {
-			draws[r] = l.uniform(s, i, r, 1)
+		from := s.Branch
+		if l.from != nil {
+			from = l.from[i]
 		}
-		step := l.reads
-		step.Branch, step.Tokens, step.Power, step.Draws = brs[j], []llm.Token{l.tokens[i]}, l.power, draws
-		steps[j] = step
+		brs, err := m.Fork(from, 1)
+		if err != nil {
+			return err
+		}
+		o := &outlooks[i]
+		o.branch, o.open = brs[0], true
+		o.rollouts = make([]*draw, l.rollouts)
+		for r := range o.rollouts {
+			o.rollouts[r] = l.draw(s, i, r)
+		}
+		steps[j] = d.step(&node{branch: o.branch, pending: l.tokens[i : i+1], draws: o.rollouts})
 	}
 	rows, err := m.Extend(ctx, steps)
 	if err != nil {
@@ -123,46 +132,45 @@ func (l lookAhead) extend(ctx context.Context, m Model, s State, outlooks []outl
 	for j, i := range now {
 		o := &outlooks[i]
 		o.row = rows[j]
-		o.rollouts = make([]rollout, l.rollouts)
-		for r := range o.rollouts {
-			o.rollouts[r].add(o.row, r)
+		for r, dr := range o.rollouts {
+			dr.take(m, o.row, r, false)
 		}
 	}
 	return nil
 }
 
-func (r *rollout) add(row llm.Row, draw int) {
-	r.tokens++
-	r.logProb += row.Drawn[draw].LogProb
-	r.logZ += row.LogZ
+// draw is rollout r of candidate i, before its first token.
+func (l lookAhead) draw(s State, i, r int) *draw {
+	stream, branch := "rollout", uint64(l.tokens[i])<<32
+	if l.key != nil {
+		stream, branch = l.stream, l.key[i]<<32
+	}
+	dr := &draw{power: l.power, uniform: func(depth int) float64 {
+		return Uniform(s.Seed, Key{Stream: stream, Branch: branch | uint64(l.first+r), Step: uint64(len(s.Tokens))<<32 | uint64(depth)})
+	}}
+	dr.Tokens = make([]llm.Token, 0, l.depth)
+	both := make([]float64, 2*l.depth)
+	dr.LogProbs, dr.LogZs = both[:0:l.depth], both[l.depth:l.depth]
+	return dr
 }
 
-func (l lookAhead) uniform(s State, candidate, rollout, depth int) float64 {
-	return Uniform(s.Seed, Key{
-		Stream: "rollout",
-		Branch: uint64(l.tokens[candidate])<<32 | uint64(rollout),
-		Step:   uint64(len(s.Tokens))<<32 | uint64(depth),
-	})
-}
-
-// job is a rollout under way.
+// job is a rollout to go on.
 type job struct {
-	candidate, rollout int
-	branch             llm.Branch
-	last               llm.Token // drawn, not decoded
+	candidate int
+	draw      *draw
 }
 
 // roll continues the rollouts of the candidates in now, as many at a time as
 // there are branches and room for.
-func (l lookAhead) roll(ctx context.Context, m Model, s State, outlooks []outlook, now []int) error {
+func (l lookAhead) roll(ctx context.Context, m Model, v *view, now []int) error {
 	if l.depth < 2 {
 		return nil
 	}
 	var jobs []job
 	for _, i := range now {
-		for r, t := range outlooks[i].row.Drawn {
-			if !m.IsEnd(t.Token) {
-				jobs = append(jobs, job{candidate: i, rollout: r, last: t.Token})
+		for _, dr := range v.outlooks[i].rollouts {
+			if !dr.Ended {
+				jobs = append(jobs, job{i, dr})
 			}
 		}
 	}
@@ -171,7 +179,7 @@ func (l lookAhead) roll(ctx context.Context, m Model, s State, outlooks []outloo
 		if n < 1 {
 			return l.tooSmall(m)
 		}
-		if err := l.wave(ctx, m, s, outlooks, jobs[:n]); err != nil {
+		if err := l.wave(ctx, m, v, jobs[:n]); err != nil {
 			return err
 		}
 		jobs = jobs[n:]
@@ -179,66 +187,31 @@ func (l lookAhead) roll(ctx context.Context, m Model, s State, outlooks []outloo
 	return nil
 }
 
-// wave takes its jobs to their ends, one token of each in one batch.
-//
-// Branches that have ended are dropped with all others, when the wave is over:
-// a cell that is freed on the way would be used again for a later token of
-// another branch, and llama.cpp's attention sums a branch's tokens, in half
-// precision, by the order of their cells. As it is they are in the same order
-// in waves of any size.
-func (l lookAhead) wave(ctx context.Context, m Model, s State, outlooks []outlook, jobs []job) error {
-	if err := fork(m, outlooks, jobs); err != nil {
+// wave takes its jobs, those of one candidate together, to their ends: one
+// token of each in one batch.
+func (l lookAhead) wave(ctx context.Context, m Model, v *view, jobs []job) error {
+	d := drawing{apart: l.apart}
+	var starts []*node
+	for i, j := range jobs {
+		if i == 0 || jobs[i-1].candidate != j.candidate {
+			starts = append(starts, &node{branch: v.outlooks[j.candidate].branch})
+		}
+		n := starts[len(starts)-1]
+		n.draws = append(n.draws, j.draw)
+	}
+	nodes, err := d.children(m, starts, true)
+	for depth := 2; err == nil && len(nodes) > 0; depth++ {
+		if err = d.level(ctx, m, nodes); err != nil || depth == l.depth {
+			break
+		}
+		nodes, err = d.children(m, nodes, false)
+	}
+	v.tokens += d.tokens
+	v.nodes += d.nodes
+	if err != nil {
 		return err
 	}
-	opened := make([]llm.Branch, len(jobs))
-	for i, j := range jobs {
-		opened[i] = j.branch
-	}
-	for depth := 2; depth <= l.depth && len(jobs) > 0; depth++ {
-		steps := make([]llm.Step, len(jobs))
-		for i, j := range jobs {
-			steps[i] = llm.Step{
-				Branch: j.branch,
-				Tokens: []llm.Token{j.last},
-				Power:  l.power,
-				Draws:  []float64{l.uniform(s, j.candidate, j.rollout, depth)},
-			}
-		}
-		rows, err := m.Extend(ctx, steps)
-		if err != nil {
-			return err
-		}
-		going := jobs[:0]
-		for i, j := range jobs {
-			outlooks[j.candidate].rollouts[j.rollout].add(rows[i], 0)
-			j.last = rows[i].Drawn[0].Token
-			if !m.IsEnd(j.last) {
-				going = append(going, j)
-			}
-		}
-		jobs = going
-	}
-	return m.Drop(opened...)
-}
-
-// fork gives each job a branch of its candidate. Jobs of one candidate stand
-// together.
-func fork(m Model, outlooks []outlook, jobs []job) error {
-	for start := 0; start < len(jobs); {
-		end := start + 1
-		for end < len(jobs) && jobs[end].candidate == jobs[start].candidate {
-			end++
-		}
-		brs, err := m.Fork(outlooks[jobs[start].candidate].branch, end-start)
-		if err != nil {
-			return err
-		}
-		for i, br := range brs {
-			jobs[start+i].branch = br
-		}
-		start = end
-	}
-	return nil
+	return d.drop(m)
 }
 
 // logWeights returns for each candidate log p^α/q of its rollouts, with
@@ -247,7 +220,7 @@ func (v view) logWeights(alpha, b float64) [][]float64 {
 	lw := make([][]float64, len(v.outlooks))
 	for i, o := range v.outlooks {
 		for _, r := range o.rollouts {
-			lw[i] = append(lw[i], (alpha-b)*r.logProb+r.logZ)
+			lw[i] = append(lw[i], r.LogWeight(alpha, b))
 		}
 	}
 	return lw

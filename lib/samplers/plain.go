@@ -104,6 +104,10 @@ func checkAlpha(alpha float64) error {
 	return nil
 }
 
+// steep is a power so large that its weights are compared by Normalise, over
+// the whole vocabulary: as numbers of their own they have no digits left.
+const steep = 1e3
+
 // tempered draws each token from p^power over the candidates; both Plain and
 // LowTemperature are this.
 type tempered struct {
@@ -111,6 +115,8 @@ type tempered struct {
 	shown      float64 // the exponent of Candidate.Power
 	candidates Candidates
 }
+
+func (t tempered) cuts() bool { return t.candidates.cuts() || t.power > steep }
 
 func (t tempered) init(ctx context.Context, m Model, prompt []llm.Token, opt Options) (State, error) {
 	opt, err := opt.resolve() // the first draw is part of the prompt's row
@@ -123,7 +129,7 @@ func (t tempered) init(ctx context.Context, m Model, prompt []llm.Token, opt Opt
 // reads is what to read before the token that follows s.
 func (t tempered) reads(m Model, s State) llm.Step {
 	v := vocabulary(m)
-	if t.candidates.cuts() {
+	if t.cuts() {
 		return llm.Step{Top: t.candidates.top(v)}
 	}
 	return llm.Step{Top: min(listed, v), Power: t.power, Draws: []float64{s.Uniform("choose")}}
@@ -136,7 +142,7 @@ func vocabulary(m Model) int {
 
 func (t tempered) step(ctx context.Context, m Model, s State) (State, Info, error) {
 	choose := t.chooseUncut
-	if t.candidates.cuts() {
+	if t.cuts() {
 		choose = t.chooseCut
 	}
 	step, err := choose(m, s)
@@ -150,24 +156,35 @@ func (t tempered) chooseUncut(m Model, s State) (llm.StepRecord, error) {
 	if len(s.Row.Drawn) == 0 {
 		return llm.StepRecord{}, ErrNoToken
 	}
-	drawn, kept := s.Row.Drawn[0], s.Row.Top
+	return drawnStep(m, s.Row, t.power, t.shown), nil
+}
+
+// drawnStep records the one token that was drawn from p^power over the whole
+// vocabulary, and the most probable ones beside it.
+func drawnStep(m Model, row llm.Row, power, shown float64) llm.StepRecord {
+	drawn, kept := row.Drawn[0], row.Top
 	chosen := slices.IndexFunc(kept, func(o llm.TokenLogProb) bool { return o.Token == drawn.Token })
 	if chosen < 0 {
 		chosen = len(kept)
 		kept = append(slices.Clip(kept), drawn)
 	}
-	step := newStep(m, s.Row, kept)
+	step := newStep(m, row, kept)
 	step.Truncated = 0 // what is not listed could have been drawn
+	powered := powerOf(kept, shown)
 	for i := range step.Candidates {
 		c := &step.Candidates[i]
 		c.Base = math.Exp(c.LogProb)
-		c.Prob = math.Exp(t.power*c.LogProb - s.Row.LogZ)
-		c.Power = c.Prob
-		if t.shown == 1 {
+		c.Prob = min(math.Exp(power*c.LogProb-row.LogZ), 1)
+		switch shown {
+		case power:
+			c.Power = c.Prob
+		case 1:
 			c.Power = c.Base
+		default: // its normaliser over the rest is not known
+			c.Power = powered[i]
 		}
 	}
-	return chose(step, chosen), nil
+	return chose(step, chosen)
 }
 
 func (t tempered) chooseCut(m Model, s State) (llm.StepRecord, error) {

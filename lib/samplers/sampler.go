@@ -31,9 +31,14 @@ type Sampler interface {
 }
 
 // State is where a generation stands between two steps. Everything random
-// that follows is a function of it, by way of Seed and len(Tokens).
+// that follows is a function of it, by way of Seed and len(Tokens), and for
+// samplers of whole completions of the moves made.
+//
+// It is carried and never diagnosed: what a step has to tell is in its Info.
 type State struct {
-	Branch llm.Branch  // holds the prompt and the emitted tokens
+	// Branch holds the prompt and the emitted tokens. Samplers of whole
+	// completions, which emit all at once, keep it without the prompt's last.
+	Branch llm.Branch
 	Row    llm.Row     // read after the last token of Branch
 	Tokens []llm.Token // emitted so far
 	Seed   uint64
@@ -45,7 +50,19 @@ type State struct {
 	// End is why the generation ended; empty while it goes on. The last
 	// token of an ended generation is not in Branch.
 	End llm.EndReason
+
+	carried any // see With
 }
+
+// With returns the state with what a sampler of your own carries from step to
+// step beside it: chains, particles, a memory.
+func (s State) With(carried any) State {
+	s.carried = carried
+	return s
+}
+
+// Carried is what With was given; nil in a state that Begin made.
+func (s State) Carried() any { return s.carried }
 
 // Left is how many more tokens may be emitted.
 func (s State) Left() int { return s.Horizon - len(s.Tokens) }
@@ -57,10 +74,28 @@ func (s State) Uniform(stream string) float64 {
 	return Uniform(s.Seed, Key{Stream: stream, Step: uint64(len(s.Tokens))})
 }
 
-// Info is what a step has to tell.
+// Info is what a step has to tell. Zero fields tell nothing.
 type Info struct {
 	Steps    []llm.StepRecord // the tokens it emitted, in order
 	Warnings []string         // each is recorded once, however often it comes
+
+	// Draft is the completion as it stands, of a sampler that emits at the
+	// end.
+	Draft []llm.Token
+	// Moves of Markov chains, and exchanges of replicas.
+	Proposed, Accepted int
+	Swaps, Swapped     int
+	// LogProbs is of each chain's whole completion after the step's move.
+	LogProbs []float64
+	// ESS is that of the step's particles or blocks; what candidates have is
+	// in Steps.
+	ESS       float64
+	Resampled []llm.Resampling
+	Scores    []float64
+	// Rollouts as decoded with and without sharing, and the error that their
+	// number leaves.
+	RolloutTokens, RolloutNodes int
+	Errors                      []llm.ErrorAt
 }
 
 // Options say how far to generate, and from which seed.
@@ -72,7 +107,7 @@ type Options struct {
 	// the record tells which, and asking again for that one gives the same
 	// tokens.
 	Seed uint64
-	// OnStep, where set, is called after each step that emits.
+	// OnStep, where set, is called after each step.
 	OnStep func(Progress)
 }
 
@@ -81,7 +116,7 @@ const defaultMaxTokens = 128
 // Progress is a generation under way.
 type Progress struct {
 	Steps     []llm.StepRecord // what the last step emitted
-	Text      string           // all text so far
+	Text      string           // all text so far; a draft's, while nothing is emitted
 	Emitted   int              // tokens so far
 	MaxTokens int
 	Cost      llm.Cost // so far
@@ -110,6 +145,43 @@ func (e *ParamError) Error() string {
 // context, [*ParamError] for a negative
 // MaxTokens, and the model's own. No branch is left open after an error.
 func Begin(ctx context.Context, m Model, prompt []llm.Token, opt Options, reads llm.Step) (State, error) {
+	s, err := open(m, prompt, opt)
+	if err != nil {
+		return State{}, err
+	}
+	reads.Branch, reads.Tokens = s.Branch, prompt
+	rows, err := m.Extend(ctx, []llm.Step{reads})
+	if err != nil {
+		return State{}, errors.Join(fmt.Errorf("samplers: begin: %w", err), m.Drop(s.Branch))
+	}
+	s.Row = rows[0]
+	return s, nil
+}
+
+// beginWhole is Begin for samplers of whole completions: it leaves out the
+// prompt's last token, which every first token's draw decodes again.
+func beginWhole(ctx context.Context, m Model, prompt []llm.Token, opt Options) (State, origin, error) {
+	s, err := open(m, prompt, opt)
+	if err != nil {
+		return State{}, origin{}, err
+	}
+	n := len(prompt) - 1
+	if n > 0 {
+		if _, err := m.Extend(ctx, []llm.Step{{Branch: s.Branch, Tokens: prompt[:n]}}); err != nil {
+			return State{}, origin{}, errors.Join(fmt.Errorf("samplers: begin: %w", err), m.Drop(s.Branch))
+		}
+	}
+	if room := m.Room(); room < s.Horizon {
+		if room < 1 {
+			return State{}, origin{}, errors.Join(fmt.Errorf("samplers: begin: %w", &llm.FitError{Need: len(prompt), Have: n, Of: "KV cache"}), m.Drop(s.Branch))
+		}
+		s.Horizon, s.Clipped = room, true
+	}
+	return s, origin{s.Branch, prompt[n]}, nil
+}
+
+// open checks what Begin promises and opens the branch.
+func open(m Model, prompt []llm.Token, opt Options) (State, error) {
 	opt, err := opt.resolve()
 	if err != nil {
 		return State{}, fmt.Errorf("samplers: begin: %w", err)
@@ -128,12 +200,6 @@ func Begin(ctx context.Context, m Model, prompt []llm.Token, opt Options, reads 
 	if s.Branch, err = m.NewBranch(); err != nil {
 		return State{}, fmt.Errorf("samplers: begin: %w", err)
 	}
-	reads.Branch, reads.Tokens = s.Branch, prompt
-	rows, err := m.Extend(ctx, []llm.Step{reads})
-	if err != nil {
-		return State{}, errors.Join(fmt.Errorf("samplers: begin: %w", err), m.Drop(s.Branch))
-	}
-	s.Row = rows[0]
 	return s, nil
 }
 

@@ -256,15 +256,16 @@ func (s *state) proposeBy(b float64) *proposal {
 	}
 	q := &proposal{}
 	var sum float64
+	hi := s.sorted[0].LogProb // taken out, so that no power underflows
 	for _, lp := range s.lp {
-		sum += math.Exp(b * lp)
+		sum += math.Exp(b * (lp - hi))
 		q.cdf = append(q.cdf, sum)
 	}
 	for i := range q.cdf {
 		q.cdf[i] /= sum
 	}
 	if b != 1 {
-		q.logZ = math.Log(sum)
+		q.logZ = b*hi + math.Log(sum)
 	}
 	s.proposal[b] = q
 	return q
