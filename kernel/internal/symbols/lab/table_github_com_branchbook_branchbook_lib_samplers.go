@@ -11,35 +11,129 @@ import (
 
 func t_github_com_branchbook_branchbook_lib_samplers() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Begin":          reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Begin),
-		"Candidates":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Candidates)(nil)),
-		"CostLine":       reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.CostLine),
-		"ESS":            reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.ESS),
-		"Emit":           reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Emit),
-		"ErrNoToken":     reflect.ValueOf(&github_com_branchbook_branchbook_lib_samplers_.ErrNoToken).Elem(),
-		"ErrPrompt":      reflect.ValueOf(&github_com_branchbook_branchbook_lib_samplers_.ErrPrompt).Elem(),
-		"Estimate":       reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Estimate),
-		"Forecast":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Forecast)(nil)),
-		"Generate":       reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Generate),
-		"Importance":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Importance)(nil)),
-		"Info":           reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Info)(nil)),
-		"Key":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Key)(nil)),
-		"LogMeanExp":     reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.LogMeanExp),
-		"LogSumExp":      reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.LogSumExp),
-		"LowTemperature": reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.LowTemperature)(nil)),
-		"Model":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Model)(nil)),
-		"_Model":         reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Model)(nil)),
-		"Normalise":      reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Normalise),
-		"Options":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Options)(nil)),
-		"ParamError":     reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.ParamError)(nil)),
-		"Plain":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Plain)(nil)),
-		"Progress":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Progress)(nil)),
-		"Rand":           reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Rand),
-		"Sampler":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Sampler)(nil)),
-		"_Sampler":       reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Sampler)(nil)),
-		"State":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.State)(nil)),
-		"Uniform":        reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Uniform),
+		"Adjust":           reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Adjust)(nil)),
+		"AdjustFunc":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.AdjustFunc)(nil)),
+		"Adjustment":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Adjustment)(nil)),
+		"Autocorrelation":  reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Autocorrelation),
+		"Beam":             reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Beam)(nil)),
+		"BeamBranch":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.BeamBranch)(nil)),
+		"BeamSampler":      reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.BeamSampler)(nil)),
+		"_BeamSampler":     reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_BeamSampler)(nil)),
+		"Begin":            reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Begin),
+		"BestOf":           reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.BestOf)(nil)),
+		"Block":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Block)(nil)),
+		"BranchSampler":    reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.BranchSampler)(nil)),
+		"_BranchSampler":   reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_BranchSampler)(nil)),
+		"Candidates":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Candidates)(nil)),
+		"CostLine":         reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.CostLine),
+		"ESS":              reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.ESS),
+		"Emit":             reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Emit),
+		"ErrNoToken":       reflect.ValueOf(&github_com_branchbook_branchbook_lib_samplers_.ErrNoToken).Elem(),
+		"ErrPrompt":        reflect.ValueOf(&github_com_branchbook_branchbook_lib_samplers_.ErrPrompt).Elem(),
+		"Estimate":         reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Estimate),
+		"Forecast":         reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Forecast)(nil)),
+		"Forecaster":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Forecaster)(nil)),
+		"_Forecaster":      reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Forecaster)(nil)),
+		"Future":           reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Future)(nil)),
+		"Generate":         reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Generate),
+		"Identity":         reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Identity),
+		"Importance":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Importance)(nil)),
+		"ImportanceBranch": reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.ImportanceBranch)(nil)),
+		"Info":             reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Info)(nil)),
+		"Key":              reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Key)(nil)),
+		"LogMeanExp":       reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.LogMeanExp),
+		"LogSumExp":        reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.LogSumExp),
+		"LowTemperature":   reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.LowTemperature)(nil)),
+		"MCMC":             reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.MCMC)(nil)),
+		"Majority":         reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Majority)(nil)),
+		"MetropolisBranch": reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.MetropolisBranch)(nil)),
+		"Model":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Model)(nil)),
+		"_Model":           reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Model)(nil)),
+		"NewCandidates":    reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.NewCandidates),
+		"NewPower":         reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.NewPower),
+		"Normalise":        reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Normalise),
+		"Options":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Options)(nil)),
+		"Outlook":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Outlook)(nil)),
+		"ParamError":       reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.ParamError)(nil)),
+		"Plain":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Plain)(nil)),
+		"Power":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Power)(nil)),
+		"Progress":         reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Progress)(nil)),
+		"RHat":             reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.RHat),
+		"Rand":             reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Rand),
+		"SMC":              reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.SMC)(nil)),
+		"Sampler":          reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Sampler)(nil)),
+		"_Sampler":         reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Sampler)(nil)),
+		"Score":            reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Score),
+		"Sharpen":          reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Sharpen),
+		"State":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.State)(nil)),
+		"Tempering":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Tempering)(nil)),
+		"Uniform":          reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Uniform),
 	}
+}
+
+type t_github_com_branchbook_branchbook_lib_samplers_BeamSampler struct {
+	IValue         any
+	WFutureLogProb func(a0 []github_com_branchbook_branchbook_lib_samplers_.Beam) float64
+	WKeep          func(a0 []github_com_branchbook_branchbook_lib_samplers_.Beam) []int
+	WName          func() string
+	WParams        func() map[string]float64
+	WReset         func(a0 github_com_branchbook_branchbook_lib_samplers_.Outlook)
+	WTopK          func() int
+}
+
+func (W t_github_com_branchbook_branchbook_lib_samplers_BeamSampler) FutureLogProb(a0 []github_com_branchbook_branchbook_lib_samplers_.Beam) float64 {
+	return W.WFutureLogProb(a0)
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BeamSampler) Keep(a0 []github_com_branchbook_branchbook_lib_samplers_.Beam) []int {
+	return W.WKeep(a0)
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BeamSampler) Name() string { return W.WName() }
+func (W t_github_com_branchbook_branchbook_lib_samplers_BeamSampler) Params() map[string]float64 {
+	return W.WParams()
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BeamSampler) Reset(a0 github_com_branchbook_branchbook_lib_samplers_.Outlook) {
+	W.WReset(a0)
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BeamSampler) TopK() int { return W.WTopK() }
+
+type t_github_com_branchbook_branchbook_lib_samplers_BranchSampler struct {
+	IValue          any
+	WDraws          func() int
+	WFutureLogProb  func() float64
+	WName           func() string
+	WParams         func() map[string]float64
+	WReset          func(a0 github_com_branchbook_branchbook_lib_samplers_.Outlook)
+	WShouldContinue func() bool
+	WStep           func(a0 github_com_branchbook_branchbook_lib_samplers_.Future)
+}
+
+func (W t_github_com_branchbook_branchbook_lib_samplers_BranchSampler) Draws() int { return W.WDraws() }
+func (W t_github_com_branchbook_branchbook_lib_samplers_BranchSampler) FutureLogProb() float64 {
+	return W.WFutureLogProb()
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BranchSampler) Name() string {
+	return W.WName()
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BranchSampler) Params() map[string]float64 {
+	return W.WParams()
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BranchSampler) Reset(a0 github_com_branchbook_branchbook_lib_samplers_.Outlook) {
+	W.WReset(a0)
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BranchSampler) ShouldContinue() bool {
+	return W.WShouldContinue()
+}
+func (W t_github_com_branchbook_branchbook_lib_samplers_BranchSampler) Step(a0 github_com_branchbook_branchbook_lib_samplers_.Future) {
+	W.WStep(a0)
+}
+
+type t_github_com_branchbook_branchbook_lib_samplers_Forecaster struct {
+	IValue    any
+	WForecast func(a0 int, a1 int, a2 int) int
+}
+
+func (W t_github_com_branchbook_branchbook_lib_samplers_Forecaster) Forecast(a0 int, a1 int, a2 int) int {
+	return W.WForecast(a0, a1, a2)
 }
 
 type t_github_com_branchbook_branchbook_lib_samplers_Model struct {
