@@ -42,6 +42,12 @@ func (k *compiler) binary(v *ssa.BinOp) op {
 	case reflect.Int:
 		if n, ok := v.Y.(*ssa.Const); ok {
 			if o := intConst(v.Op, z, x, int(n.Int64())); o != nil {
+				switch {
+				case z == x && v.Op == token.ADD:
+					k.adds(z, int(n.Int64()))
+				case z == x && v.Op == token.SUB:
+					k.adds(z, -int(n.Int64()))
+				}
 				return o
 			}
 		}
@@ -75,7 +81,15 @@ func (k *compiler) binary(v *ssa.BinOp) op {
 	case reflect.Complex128:
 		return numbers[complex128](v.Op, z, x, y)
 	case reflect.String:
-		return func(fr *frame) { *at[string](fr, z) = *at[string](fr, x) + *at[string](fr, y) }
+		here := k.spot(v.Pos())
+		return func(fr *frame) {
+			a, b := *at[string](fr, x), *at[string](fr, y)
+			if len(a)+len(b) >= large {
+				fr.at = here
+				fr.t.room(uintptr(len(a) + len(b)))
+			}
+			*at[string](fr, z) = a + b
+		}
 	}
 	refuse("%s of %s", v.Op, v.X.Type())
 	return nil

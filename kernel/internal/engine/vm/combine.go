@@ -12,66 +12,6 @@ import (
 
 // Instructions that become one.
 
-// phiOf returns the φ value whose slot v can be written to when it is
-// computed, which saves the copy on the edge: v is arithmetic that only the φ
-// uses, and nobody reads the φ's old value between v and the edge.
-func phiOf(v *ssa.BinOp) *ssa.Phi {
-	if len(*v.Referrers()) != 1 {
-		return nil
-	}
-	p, ok := (*v.Referrers())[0].(*ssa.Phi)
-	if !ok {
-		return nil
-	}
-	edge := -1
-	for i, e := range p.Edges {
-		if e == ssa.Value(v) {
-			if edge >= 0 {
-				return nil
-			}
-			edge = i
-		}
-	}
-	from := p.Block().Preds[edge]
-	b, after := v.Block(), false
-	for {
-		for _, i := range b.Instrs {
-			if after && uses(i, p) {
-				return nil
-			}
-			after = after || i == ssa.Instruction(v)
-		}
-		if len(b.Succs) != 1 {
-			return nil
-		}
-		if b == from {
-			break
-		}
-		if b = b.Succs[0]; len(b.Preds) != 1 {
-			return nil
-		}
-	}
-	for _, i := range p.Block().Instrs { // the other copies of the edge
-		q, ok := i.(*ssa.Phi)
-		if !ok {
-			break
-		}
-		if q != p && q.Edges[edge] == ssa.Value(p) {
-			return nil
-		}
-	}
-	return p
-}
-
-func uses(i ssa.Instruction, v ssa.Value) bool {
-	for _, o := range i.Operands(nil) {
-		if *o == v {
-			return true
-		}
-	}
-	return false
-}
-
 // combine compiles the first instructions of a block's rest that become one. It
 // returns how many they are, or 0.
 func (k *compiler) combine(is []ssa.Instruction) int {

@@ -21,15 +21,19 @@ type compiler struct {
 
 	memory *rtype.Memory
 	slots  map[ssa.Value]uintptr
+	shared map[ssa.Value]ssa.Value // whose slot a value has, see coalesce.go
 	tuples map[ssa.Value][]value
 	consts map[constKey]uintptr
 	inits  []func(*frame) // write the template
 	start  []op           // run at the start of each call
 
-	locals map[*ssa.Alloc]uintptr // variables that stay in the frame
-	blocks map[*ssa.BasicBlock]*block
-	queue  []*ssa.BasicBlock
-	ops    []op // of the block that is being compiled
+	locals  map[*ssa.Alloc]uintptr // variables that stay in the frame
+	blocks  map[*ssa.BasicBlock]*block
+	queue   []*ssa.BasicBlock
+	ops     []op // of the block that is being compiled
+	made    []*block
+	added   increment // the last one of the block, and its number
+	addedAt int
 
 	begins  map[token.Pos]token.Pos // see begin
 	near    token.Pos               // of the last instruction that has a position
@@ -53,6 +57,7 @@ func (e *Engine) compile(c *code) *body {
 	}
 	k.parameters()
 	k.findLocals()
+	k.shared = k.share()
 	for _, b := range c.fn.Blocks {
 		for _, i := range b.Instrs {
 			if v, ok := i.(ssa.Value); ok {
@@ -73,6 +78,7 @@ func (e *Engine) compile(c *code) *body {
 	if r.recover == nil {
 		r.recover = k.restart
 	}
+	k.link()
 	if len(k.start) > 0 {
 		first := r.entry
 		r.entry = &block{ops: k.start, next: func(*frame) *block { return first }}
@@ -137,12 +143,6 @@ func loadFree(m move) op {
 // assign gives a value its slot.
 func (k *compiler) assign(v ssa.Value) {
 	switch v := v.(type) {
-	case *ssa.BinOp:
-		if p := phiOf(v); p != nil {
-			k.assign(p)
-			k.slots[v] = k.slots[p]
-			return
-		}
 	case *ssa.UnOp:
 		if off, ok := k.lent(v); ok {
 			k.slots[v] = off
@@ -175,6 +175,11 @@ func (k *compiler) assign(v ssa.Value) {
 		}
 	}
 	if _, ok := k.slots[v]; ok {
+		return
+	}
+	if w, ok := k.shared[v]; ok {
+		k.assign(w)
+		k.slots[v] = k.slots[w]
 		return
 	}
 	if t, ok := v.Type().(*types.Tuple); ok {

@@ -13,6 +13,7 @@ func (k *compiler) blockOf(b *ssa.BasicBlock) *block {
 	if r == nil {
 		r = new(block)
 		k.blocks[b] = r
+		k.made = append(k.made, r)
 		k.queue = append(k.queue, b)
 	}
 	return r
@@ -21,7 +22,7 @@ func (k *compiler) blockOf(b *ssa.BasicBlock) *block {
 // build compiles b and the blocks that only follow it.
 func (k *compiler) build(b *ssa.BasicBlock) {
 	r := k.blocks[b]
-	k.ops = nil
+	k.ops, k.addedAt = nil, 0
 	for {
 		var last ssa.Instruction
 		end := k.lostDefers(b)
@@ -29,7 +30,7 @@ func (k *compiler) build(b *ssa.BasicBlock) {
 			instr := b.Instrs[i]
 			if i == end {
 				k.emit(func(fr *frame) { fr.runDeferred(nil, false) })
-				defer func(from int) { k.restart = &block{ops: r.ops[from:], next: r.next} }(len(k.ops))
+				defer func(from int) { k.restart = &block{ops: r.ops[from:], next: returns} }(len(k.ops))
 			}
 			if i == len(b.Instrs)-1 {
 				last = instr
@@ -55,11 +56,11 @@ func (k *compiler) build(b *ssa.BasicBlock) {
 				b = s
 				continue
 			}
-			r.next = k.jump(b, s)
+			k.jump(r, b, s)
 		} else {
-			r.next = k.end(b, last)
+			k.end(r, b, last)
 		}
-		r.ops = k.ops
+		r.ops, r.add = k.ops, k.lastAdd()
 		return
 	}
 }
@@ -86,20 +87,16 @@ func (k *compiler) lostDefers(b *ssa.BasicBlock) int {
 }
 
 // end compiles the last instruction of a block.
-func (k *compiler) end(b *ssa.BasicBlock, last ssa.Instruction) func(*frame) *block {
+func (k *compiler) end(r *block, b *ssa.BasicBlock, last ssa.Instruction) {
 	switch i := last.(type) {
 	case *ssa.If:
 		yes, no := k.edge(b, 0), k.edge(b, 1)
 		if c, ok := i.Cond.(*ssa.BinOp); ok && k.fused(c) {
-			return k.branch(c, yes, no)
+			r.cond = k.condition(c, yes, no)
+			return
 		}
-		cond := k.slot(i.Cond)
-		return func(fr *frame) *block {
-			if *at[bool](fr, cond) {
-				return yes
-			}
-			return no
-		}
+		r.cond = &condition{op: token.NEQ, kind: reflect.Uint8, x: k.slot(i.Cond), constant: true, yes: yes, no: no}
+		return
 	case *ssa.Return:
 		k.results(i)
 	case *ssa.Panic:
@@ -108,8 +105,10 @@ func (k *compiler) end(b *ssa.BasicBlock, last ssa.Instruction) func(*frame) *bl
 	default:
 		k.instr(last)
 	}
-	return func(*frame) *block { return nil }
+	r.next = returns
 }
+
+func returns(*frame) *block { return nil }
 
 func (k *compiler) results(r *ssa.Return) {
 	if len(r.Results) == 1 {
@@ -123,17 +122,8 @@ func (k *compiler) results(r *ssa.Return) {
 
 // jump goes on with s. A jump back looks whether the cell is to end: each
 // loop has one.
-func (k *compiler) jump(b, s *ssa.BasicBlock) func(*frame) *block {
-	to := k.blockOf(s)
-	if s.Index > b.Index {
-		return func(*frame) *block { return to }
-	}
-	return func(fr *frame) *block {
-		if fr.t.run.attend.Load() {
-			fr.t.step()
-		}
-		return to
-	}
+func (k *compiler) jump(r *block, b, s *ssa.BasicBlock) {
+	r.jump, r.back = k.blockOf(s), s.Index <= b.Index
 }
 
 // edge is the block that follows b on its i'th branch.
@@ -143,7 +133,10 @@ func (k *compiler) edge(b *ssa.BasicBlock, i int) *block {
 	if len(copies) == 0 && s.Index > b.Index {
 		return k.blockOf(s)
 	}
-	return &block{ops: copies, next: k.jump(b, s)}
+	r := &block{ops: copies}
+	k.jump(r, b, s)
+	k.made = append(k.made, r)
+	return r
 }
 
 // phis are the copies to the φ values of a successor.
@@ -215,126 +208,4 @@ func (k *compiler) parallel(todo []pair) []op {
 
 func overlaps(a uintptr, at reflect.Type, b uintptr, bt reflect.Type) bool {
 	return a < b+bt.Size() && b < a+at.Size()
-}
-
-// fused reports whether a comparison is made by the branch after it.
-func (k *compiler) fused(instr ssa.Instruction) bool {
-	c, ok := instr.(*ssa.BinOp)
-	if !ok || len(*c.Referrers()) != 1 {
-		return false
-	}
-	i, ok := (*c.Referrers())[0].(*ssa.If)
-	if !ok || i.Block() != c.Block() {
-		return false
-	}
-	switch c.Op {
-	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-	default:
-		return false
-	}
-	switch k.typ(c.X).Kind() {
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint, reflect.Uint64, reflect.Float64, reflect.Int8, reflect.Int16, reflect.Uint16, reflect.Uint32:
-		return true
-	}
-	return false
-}
-
-func (k *compiler) branch(c *ssa.BinOp, yes, no *block) func(*frame) *block {
-	x, y := k.slot(c.X), k.slot(c.Y)
-	switch k.typ(c.X).Kind() {
-	case reflect.Int:
-		if n, ok := c.Y.(*ssa.Const); ok {
-			return branchConst(c.Op, x, int(n.Int64()), yes, no)
-		}
-		return branch[int](c.Op, x, y, yes, no)
-	case reflect.Int8:
-		return branch[int8](c.Op, x, y, yes, no)
-	case reflect.Int16:
-		return branch[int16](c.Op, x, y, yes, no)
-	case reflect.Int32:
-		return branch[int32](c.Op, x, y, yes, no)
-	case reflect.Int64:
-		return branch[int64](c.Op, x, y, yes, no)
-	case reflect.Uint8:
-		return branch[uint8](c.Op, x, y, yes, no)
-	case reflect.Uint16:
-		return branch[uint16](c.Op, x, y, yes, no)
-	case reflect.Uint32:
-		return branch[uint32](c.Op, x, y, yes, no)
-	case reflect.Uint, reflect.Uint64:
-		return branch[uint64](c.Op, x, y, yes, no)
-	}
-	return branch[float64](c.Op, x, y, yes, no)
-}
-
-func branch[T ordered](o token.Token, x, y uintptr, yes, no *block) func(*frame) *block {
-	switch o {
-	case token.EQL:
-		return func(fr *frame) *block {
-			if *at[T](fr, x) == *at[T](fr, y) {
-				return yes
-			}
-			return no
-		}
-	case token.NEQ:
-		return func(fr *frame) *block {
-			if *at[T](fr, x) != *at[T](fr, y) {
-				return yes
-			}
-			return no
-		}
-	case token.LSS:
-		return func(fr *frame) *block {
-			if *at[T](fr, x) < *at[T](fr, y) {
-				return yes
-			}
-			return no
-		}
-	case token.LEQ:
-		return func(fr *frame) *block {
-			if *at[T](fr, x) <= *at[T](fr, y) {
-				return yes
-			}
-			return no
-		}
-	case token.GTR:
-		return branch[T](token.LSS, y, x, yes, no)
-	}
-	return branch[T](token.LEQ, y, x, yes, no)
-}
-
-func branchConst(o token.Token, x uintptr, n int, yes, no *block) func(*frame) *block {
-	switch o {
-	case token.EQL:
-		return func(fr *frame) *block {
-			if *at[int](fr, x) == n {
-				return yes
-			}
-			return no
-		}
-	case token.NEQ:
-		return func(fr *frame) *block {
-			if *at[int](fr, x) != n {
-				return yes
-			}
-			return no
-		}
-	case token.LSS:
-		return func(fr *frame) *block {
-			if *at[int](fr, x) < n {
-				return yes
-			}
-			return no
-		}
-	case token.LEQ:
-		return func(fr *frame) *block {
-			if *at[int](fr, x) <= n {
-				return yes
-			}
-			return no
-		}
-	case token.GTR:
-		return branchConst(token.LEQ, x, n, no, yes)
-	}
-	return branchConst(token.LSS, x, n, no, yes)
 }

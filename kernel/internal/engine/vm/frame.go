@@ -41,6 +41,12 @@ type op func(*frame)
 type block struct {
 	ops  []op
 	next func(*frame) *block
+
+	// What next is made from, see branch.go.
+	jump *block
+	back bool
+	cond *condition
+	add  *increment // the last instruction
 }
 
 // body is what code runs.
