@@ -128,29 +128,48 @@ func (g *target) moves() {
 func (g *target) static(f *function) op {
 	g.moves()
 	return func(fr *frame) {
-		g.run(fr, f.code(), nil)
+		g.run(fr, fr.t.frame(f.code()))
 	}
 }
 
-// run calls code.
-func (g *target) run(fr *frame, c *code, closure unsafe.Pointer) {
+// run calls the code of a frame, which has what the arguments do not set.
+func (g *target) run(fr, nf *frame) {
 	t := fr.t
-	nf := t.frame(c)
-	nf.closure = closure
-	for i := range g.in {
-		g.in[i].do(unsafe.Pointer(nf), unsafe.Pointer(fr))
-	}
+	moveAll(g.in, unsafe.Pointer(nf), unsafe.Pointer(fr))
 	fr.at = g.here
 	t.enterFrame(fr, nf)
 	if g.through {
 		nf.pan = fr.pan
 	}
-	c.exec(nf)
-	t.top = fr
-	for i := range g.out {
-		g.out[i].do(unsafe.Pointer(fr), unsafe.Pointer(nf))
+	if body := nf.code.body.Load(); body.guarded {
+		guard(nf, body)
+	} else {
+		for b := body.entry; b != nil; b = b.next(nf) {
+			for _, o := range b.ops {
+				o(nf)
+			}
+		}
 	}
+	t.top = fr
+	if g.through {
+		nf.pan = nil
+	}
+	moveAll(g.out, unsafe.Pointer(fr), unsafe.Pointer(nf))
 	t.release(nf)
+}
+
+// moveAll copies arguments or results.
+func moveAll(ms []move, to, from unsafe.Pointer) {
+	for i := range ms {
+		switch m := &ms[i]; m.how {
+		case copy8:
+			*(*uint64)(unsafe.Add(to, m.dst)) = *(*uint64)(unsafe.Add(from, m.src))
+		case copyPointer:
+			*(*unsafe.Pointer)(unsafe.Add(to, m.dst)) = *(*unsafe.Pointer)(unsafe.Add(from, m.src))
+		default:
+			m.do(to, from)
+		}
+	}
 }
 
 // dynamic calls the func value in slot f.
@@ -162,7 +181,9 @@ func (g *target) dynamic(f uintptr, t reflect.Type) op {
 		p := *at[unsafe.Pointer](fr, f)
 		touch(p)
 		if c := ours(p); c != nil {
-			g.run(fr, c.code, p)
+			nf := fr.t.frame(c.code)
+			nf.closure = p
+			g.run(fr, nf)
 			return
 		}
 		n.call(fr, p)
@@ -237,7 +258,7 @@ func (m *methodCache) bind(tab unsafe.Pointer) func(*frame, unsafe.Pointer) {
 			} else {
 				copyValue(how, rt, slot(nf, first.off), data)
 			}
-			g.runIn(fr, nf)
+			g.run(fr, nf)
 		}
 	}
 	// A compiled type: its method table has the code.
@@ -257,24 +278,6 @@ func (m *methodCache) bind(tab unsafe.Pointer) func(*frame, unsafe.Pointer) {
 		*at[unsafe.Pointer](fr, m.data) = data
 		n.call(fr, code)
 	}
-}
-
-// runIn is run for a frame that has its receiver.
-func (g *target) runIn(fr, nf *frame) {
-	t := fr.t
-	for i := range g.in {
-		g.in[i].do(unsafe.Pointer(nf), unsafe.Pointer(fr))
-	}
-	t.enterFrame(fr, nf)
-	if g.through {
-		nf.pan = fr.pan
-	}
-	nf.code.exec(nf)
-	t.top = fr
-	for i := range g.out {
-		g.out[i].do(unsafe.Pointer(fr), unsafe.Pointer(nf))
-	}
-	t.release(nf)
 }
 
 // methodNamed is the method of a type of ours that an interface method calls.

@@ -186,6 +186,7 @@ func (fr *frame) call(d *deferred, p *panicking) {
 	nf.pan, nf.deferred = p, true
 	nf.code.exec(nf)
 	t.top = fr
+	nf.pan, nf.deferred = nil, false
 	t.release(nf)
 }
 

@@ -792,4 +792,194 @@ var shapes = map[string]direct{
 		*at[unsafe.Pointer](fr, r[1].off) = r1
 		*at[unsafe.Pointer](fr, r[2].off) = r2
 	},
+	"PPPP>": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		(*(*func(unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[unsafe.Pointer](fr, a[3]))
+	},
+	"PPPP>I": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) uintptr)(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[unsafe.Pointer](fr, a[3]))
+		r[0].set(fr, r0)
+	},
+	"PPPPP>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[unsafe.Pointer](fr, a[3]), *at[unsafe.Pointer](fr, a[4]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"PPP>F": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) float64)(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[unsafe.Pointer](fr, a[2]))
+		r[0].setFloat(fr, r0)
+	},
+	"PP>F": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(unsafe.Pointer, unsafe.Pointer) float64)(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]))
+		r[0].setFloat(fr, r0)
+	},
+	"PPPII>F": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, uintptr, uintptr) float64)(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[uintptr](fr, a[3]), *at[uintptr](fr, a[4]))
+		r[0].setFloat(fr, r0)
+	},
+	"PII>FF": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr, uintptr) (float64, float64))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]))
+		r[0].setFloat(fr, r0)
+		r[1].setFloat(fr, r1)
+	},
+	"PIIPII>FF": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr, uintptr, unsafe.Pointer, uintptr, uintptr) (float64, float64))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]), *at[unsafe.Pointer](fr, a[3]), *at[uintptr](fr, a[4]), *at[uintptr](fr, a[5]))
+		r[0].setFloat(fr, r0)
+		r[1].setFloat(fr, r1)
+	},
+	"PFF>FFFF": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2, r3 := (*(*func(unsafe.Pointer, float64, float64) (float64, float64, float64, float64))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[float64](fr, a[1]), *at[float64](fr, a[2]))
+		r[0].setFloat(fr, r0)
+		r[1].setFloat(fr, r1)
+		r[2].setFloat(fr, r2)
+		r[3].setFloat(fr, r3)
+	},
+	"P>FFFF": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2, r3 := (*(*func(unsafe.Pointer) (float64, float64, float64, float64))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]))
+		r[0].setFloat(fr, r0)
+		r[1].setFloat(fr, r1)
+		r[2].setFloat(fr, r2)
+		r[3].setFloat(fr, r3)
+	},
+	"P>FFF": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer) (float64, float64, float64))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]))
+		r[0].setFloat(fr, r0)
+		r[1].setFloat(fr, r1)
+		r[2].setFloat(fr, r2)
+	},
+	"FFFF>F": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(float64, float64, float64, float64) float64)(unsafe.Pointer(&f)))(*at[float64](fr, a[0]), *at[float64](fr, a[1]), *at[float64](fr, a[2]), *at[float64](fr, a[3]))
+		r[0].setFloat(fr, r0)
+	},
+	"FF>P": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(float64, float64) unsafe.Pointer)(unsafe.Pointer(&f)))(*at[float64](fr, a[0]), *at[float64](fr, a[1]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+	},
+	"F>P": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(float64) unsafe.Pointer)(unsafe.Pointer(&f)))(*at[float64](fr, a[0]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+	},
+	"II>II": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(uintptr, uintptr) (uintptr, uintptr))(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]), *at[uintptr](fr, a[1]))
+		r[0].set(fr, r0)
+		r[1].set(fr, r1)
+	},
+	"III>II": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(uintptr, uintptr, uintptr) (uintptr, uintptr))(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]))
+		r[0].set(fr, r0)
+		r[1].set(fr, r1)
+	},
+	"II>P": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(uintptr, uintptr) unsafe.Pointer)(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]), *at[uintptr](fr, a[1]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+	},
+	"II>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(uintptr, uintptr) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]), *at[uintptr](fr, a[1]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"III>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(uintptr, uintptr, uintptr) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"IIII>P": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(uintptr, uintptr, uintptr, uintptr) unsafe.Pointer)(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]), *at[uintptr](fr, a[3]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+	},
+	"IIII>IIII": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2, r3 := (*(*func(uintptr, uintptr, uintptr, uintptr) (uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]), *at[uintptr](fr, a[3]))
+		r[0].set(fr, r0)
+		r[1].set(fr, r1)
+		r[2].set(fr, r2)
+		r[3].set(fr, r3)
+	},
+	"P>III": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer) (uintptr, uintptr, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]))
+		r[0].set(fr, r0)
+		r[1].set(fr, r1)
+		r[2].set(fr, r2)
+	},
+	"PII>II": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr, uintptr) (uintptr, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]))
+		r[0].set(fr, r0)
+		r[1].set(fr, r1)
+	},
+	"PI>PII": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer, uintptr) (unsafe.Pointer, uintptr, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		r[1].set(fr, r1)
+		r[2].set(fr, r2)
+	},
+	"PII>IIII": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2, r3 := (*(*func(unsafe.Pointer, uintptr, uintptr) (uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]))
+		r[0].set(fr, r0)
+		r[1].set(fr, r1)
+		r[2].set(fr, r2)
+		r[3].set(fr, r3)
+	},
+	"PIII>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr, uintptr, uintptr) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]), *at[uintptr](fr, a[3]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"PIIIII>": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		(*(*func(unsafe.Pointer, uintptr, uintptr, uintptr, uintptr, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[uintptr](fr, a[2]), *at[uintptr](fr, a[3]), *at[uintptr](fr, a[4]), *at[uintptr](fr, a[5]))
+	},
+	"PPIP>": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		(*(*func(unsafe.Pointer, unsafe.Pointer, uintptr, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[uintptr](fr, a[2]), *at[unsafe.Pointer](fr, a[3]))
+	},
+	"PPIPI>": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		(*(*func(unsafe.Pointer, unsafe.Pointer, uintptr, unsafe.Pointer, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[uintptr](fr, a[2]), *at[unsafe.Pointer](fr, a[3]), *at[uintptr](fr, a[4]))
+	},
+	"PPI>PPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer, unsafe.Pointer, uintptr) (unsafe.Pointer, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[uintptr](fr, a[2]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+		*at[unsafe.Pointer](fr, r[2].off) = r2
+	},
+	"PIPII>": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		(*(*func(unsafe.Pointer, uintptr, unsafe.Pointer, uintptr, uintptr))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[uintptr](fr, a[3]), *at[uintptr](fr, a[4]))
+	},
+	"PIPP>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(unsafe.Pointer, uintptr, unsafe.Pointer, unsafe.Pointer) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[uintptr](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[unsafe.Pointer](fr, a[3]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"PP>IPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(unsafe.Pointer, unsafe.Pointer) (uintptr, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]))
+		r[0].set(fr, r0)
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+		*at[unsafe.Pointer](fr, r[2].off) = r2
+	},
+	"PP>PIIPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2, r3, r4 := (*(*func(unsafe.Pointer, unsafe.Pointer) (unsafe.Pointer, uintptr, uintptr, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		r[1].set(fr, r1)
+		r[2].set(fr, r2)
+		*at[unsafe.Pointer](fr, r[3].off) = r3
+		*at[unsafe.Pointer](fr, r[4].off) = r4
+	},
+	"PPI>PIIPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2, r3, r4 := (*(*func(unsafe.Pointer, unsafe.Pointer, uintptr) (unsafe.Pointer, uintptr, uintptr, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[uintptr](fr, a[2]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		r[1].set(fr, r1)
+		r[2].set(fr, r2)
+		*at[unsafe.Pointer](fr, r[3].off) = r3
+		*at[unsafe.Pointer](fr, r[4].off) = r4
+	},
+	"I>PP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1 := (*(*func(uintptr) (unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+	},
+	"I>IPP": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0, r1, r2 := (*(*func(uintptr) (uintptr, unsafe.Pointer, unsafe.Pointer))(unsafe.Pointer(&f)))(*at[uintptr](fr, a[0]))
+		r[0].set(fr, r0)
+		*at[unsafe.Pointer](fr, r[1].off) = r1
+		*at[unsafe.Pointer](fr, r[2].off) = r2
+	},
+	"PPPP>P": func(fr *frame, f unsafe.Pointer, a []uintptr, r []part) {
+		r0 := (*(*func(unsafe.Pointer, unsafe.Pointer, unsafe.Pointer, unsafe.Pointer) unsafe.Pointer)(unsafe.Pointer(&f)))(*at[unsafe.Pointer](fr, a[0]), *at[unsafe.Pointer](fr, a[1]), *at[unsafe.Pointer](fr, a[2]), *at[unsafe.Pointer](fr, a[3]))
+		*at[unsafe.Pointer](fr, r[0].off) = r0
+	},
 }

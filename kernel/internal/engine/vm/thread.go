@@ -104,10 +104,6 @@ func (t *thread) newFrame(c *code) *frame {
 
 // release gives a frame back whose call has ended.
 func (t *thread) release(fr *frame) {
-	if fr.pan != nil {
-		fr.pan = nil
-	}
-	fr.deferred = false
 	if t.free == nil {
 		t.free = new([freeLists]*frame)
 	}
