@@ -9,6 +9,7 @@ import (
 	"go/types"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,8 +36,14 @@ const (
 // is the first. The first few that print something else are made small.
 func Differential(t *testing.T, open func() (engine.Engine, error), without Feature) {
 	needGo(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // programs leave much behind, and soon
 	n, seed := envInt(t, "BRANCHBOOK_PROGRAMS", fewPrograms), envInt(t, "BRANCHBOOK_SEED", 1)
 	d := &differential{open: open, programs: programs(without), refused: map[string]int{}}
+	for _, path := range imports { // while nobody checks types: see exports.Importer
+		if _, err := exports.Importer().Import(path); err != nil {
+			t.Fatal(err)
+		}
+	}
 	start := time.Now()
 	type compiled struct {
 		seeds []int
@@ -128,7 +135,7 @@ func (p generated) vet() error {
 
 // compilePrograms returns what programs print, which get numbers from first on.
 func compilePrograms(ps []generated, first int) ([]string, error) {
-	files := map[string]string{"library.go": withImports("p", library)}
+	files := map[string]string{"library.go": "package p\n" + importing(library(), "")}
 	var functions []string
 	for i, p := range ps {
 		functions = append(functions, fmt.Sprintf("p.Run_%d", first+i))
@@ -146,7 +153,7 @@ func compilePrograms(ps []generated, first int) ([]string, error) {
 	r := make([]string, len(ps))
 	for i, f := range functions {
 		s := strings.ReplaceAll(printed[f], fmt.Sprintf("_%d", first+i), "")
-		r[i] = strings.ReplaceAll(s, "p.", "main.")
+		r[i] = strings.NewReplacer("compiled/p.", "main.", "p.", "main.").Replace(s)
 	}
 	return r, nil
 }

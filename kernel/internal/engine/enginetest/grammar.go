@@ -3,6 +3,8 @@ package enginetest
 import (
 	"cmp"
 	"fmt"
+	pathpkg "path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +22,11 @@ const (
 	// TypeNames is printing the names of types: %T, %+v, %#v and what panics
 	// say of them.
 	TypeNames
+	// Exact is what needs the run time's own types, method tables and panics,
+	// or each part of a statement in its turn: embeds, leaves, unwinds, shadows,
+	// again, and all of grammar_array.go, _concurrent, _convert, _format,
+	// _generic, _library, _number and _panic.
+	Exact
 )
 
 // A generated program is a list of items, each of which is a cell. All forms
@@ -31,7 +38,8 @@ const (
 //	             func main() { x = 1; fmt.Println(f()) }
 //
 // A function that a later item defines again is, where it can be declared only
-// once, a function that asks a variable which of its bodies to run.
+// once, a function that asks a variable which of its bodies to run; see
+// grammar_again.go for what else is declared again.
 //
 // Names end in the letter ø, which is where a number goes that makes them
 // different from other programs' in a package.
@@ -48,7 +56,7 @@ type item struct {
 // cells is the program cut into cells, after the one that declares what all
 // programs use.
 func (p generated) cells() []string {
-	r := []string{library}
+	r := []string{importing(libraryOf(p.text("main")), p.text("main"))}
 	for i, it := range p.items {
 		if it.joins && i > 0 {
 			r[len(r)-1] += "\n" + plain(it.cell)
@@ -60,7 +68,7 @@ func (p generated) cells() []string {
 }
 
 func (p generated) cell() string {
-	r := []string{library}
+	r := []string{importing(libraryOf(p.text("main")), p.text("main"))}
 	for _, it := range p.items {
 		r = append(r, plain(cmp.Or(it.one, it.cell)))
 	}
@@ -70,12 +78,15 @@ func (p generated) cell() string {
 // file is the program as a Go file of package p, without the library; run_n
 // runs it.
 func (p generated) file(n int) string {
-	return withImports("p", strings.ReplaceAll(p.text(fmt.Sprintf("Run_%d", n)), "ø", fmt.Sprintf("_%d", n)))
+	text := strings.ReplaceAll(p.text(fmt.Sprintf("Run_%d", n)), "ø", fmt.Sprintf("_%d", n))
+	return "package p\n" + importing(text, "")
 }
 
 // program is a whole program.
 func (p generated) program() string {
-	return withImports("main", library+"\n"+plain(p.text("main")))
+	text := plain(p.text("main"))
+	text = libraryOf(text) + "\n" + text
+	return "package main\n" + importing(text, "")
 }
 
 func (p generated) text(name string) string {
@@ -93,11 +104,24 @@ func (p generated) text(name string) string {
 
 func plain(s string) string { return strings.ReplaceAll(s, "ø", "") }
 
-func withImports(pkg, text string) string {
-	head := "package " + pkg + "\n"
-	for _, imp := range []string{"errors", "fmt", "maps", "math", "runtime", "slices", "sort", "strconv", "strings", "sync"} {
-		if strings.Contains(text, imp+".") {
-			head += fmt.Sprintf("import %q\n", imp)
+// imports are the packages that programs may use.
+var imports = []string{"bufio", "bytes", "cmp", "container/heap", "context", "crypto/sha256", "encoding/base64", "encoding/binary", "encoding/csv", "encoding/hex",
+	"encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "io", "iter", "maps", "math", "math/big", "math/bits", "math/cmplx", "math/rand/v2", "os", "reflect", "regexp", "runtime",
+	"slices", "sort", "strconv", "strings", "sync", "sync/atomic", "text/tabwriter", "text/template", "time", "unicode", "unicode/utf8", "unique", "weak"}
+
+// selected finds what may be a package's name.
+var selected = regexp.MustCompile(`(?:^|[^\w.])(\w+)\.[A-Z]`)
+
+// importing is text after imports of what it and more use.
+func importing(text, more string) string {
+	head := ""
+	used := map[string]bool{}
+	for _, m := range selected.FindAllStringSubmatch(text+"\n"+more, -1) {
+		used[m[1]] = true
+	}
+	for _, path := range imports {
+		if used[pathpkg.Base(strings.TrimSuffix(path, "/v2"))] {
+			head += fmt.Sprintf("import %q\n", path)
 		}
 	}
 	return head + text
@@ -111,6 +135,7 @@ func programs(without Feature) *rapid.Generator[generated] {
 		for range g.between(4, 12) {
 			p.items = append(p.items, g.item()...)
 		}
+		p.items = append(p.items, g.pending...)
 		return p
 	})
 }
@@ -161,6 +186,11 @@ func (g *grammar) between(lo, hi int) int { return rapid.IntRange(lo, hi).Draw(g
 // chance is true once in n draws.
 func (g *grammar) chance(n int) bool { return g.between(0, n-1) == n-1 }
 
+// fill replaces words of a template, which begin with $, by texts.
+func fill(template string, words ...string) string {
+	return strings.NewReplacer(words...).Replace(template)
+}
+
 // one draws an element; the first is the simplest.
 func one[T any](g *grammar, of ...T) T { return of[g.between(0, len(of)-1)] }
 
@@ -190,6 +220,12 @@ func (g *grammar) println(operands ...string) string {
 	return fmt.Sprintf("fmt.Println(%s)", strings.Join(append([]string{fmt.Sprint(g.trace)}, operands...), ", "))
 }
 
+// line begins a call that prints, as println does.
+func (g *grammar) line() string {
+	g.trace++
+	return fmt.Sprintf("fmt.Println(%d", g.trace)
+}
+
 // item draws a part of the program.
 func (g *grammar) item() []item {
 	if len(g.pending) > 0 && g.chance(3) {
@@ -197,7 +233,11 @@ func (g *grammar) item() []item {
 		g.pending = g.pending[1:]
 		return []item{it}
 	}
-	its := one(g, g.statementItem, g.variableItem, g.statementItem, g.funcItem, g.procItem, g.statementItem, g.typeItem, g.statementItem)()
+	kinds := []func() []item{g.statementItem, g.variableItem, g.statementItem, g.funcItem, g.procItem, g.statementItem, g.typeItem, g.statementItem}
+	if g.has(Exact) {
+		kinds = append(kinds, g.again)
+	}
+	its := one(g, kinds...)()
 	its[0].joins = g.chance(3)
 	return its
 }

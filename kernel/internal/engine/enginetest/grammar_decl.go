@@ -5,27 +5,6 @@ import (
 	"strings"
 )
 
-// library declares what the statements of all programs may use.
-const library = `func clip(s string) string { if len(s) > 24 { return s[:24] }; return s }
-func tr[T any](n int, x T) T { fmt.Println("tr", n, x); return x }
-func pick[T any](c bool, a, b T) T { if c { return a }; return b }
-func keys[K interface{ ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~string }, V any](m map[K]V) []K {
-	var ks []K
-	for k := range m { ks = append(ks, k) }
-	sort.Slice(ks, func(i, j int) bool { return ks[i] < ks[j] })
-	return ks
-}
-func each[T any](xs []T) func(func(int, T) bool) { return func(yield func(int, T) bool) { for i, x := range xs { if !yield(i, x) { return } } } }
-func apply[T, U any](xs []T, f func(T) U) []U { var r []U; for _, x := range xs { r = append(r, f(x)) }; return r }
-type pair[A, B any] struct { a A; b B }
-func (p pair[A, B]) swap() pair[B, A] { return pair[B, A]{p.b, p.a} }
-type stack[T any] struct { xs []T }
-func (s *stack[T]) push(x T) { s.xs = append(s.xs, x) }
-func (s *stack[T]) pop() (x T, ok bool) { if n := len(s.xs); n > 0 { x, s.xs, ok = s.xs[n-1], s.xs[:n-1], true }; return }
-type failure struct { code int; why error }
-func (f failure) Error() string { return fmt.Sprint("failure ", f.code) }
-func (f failure) Unwrap() error { return f.why }`
-
 // typeItem declares a type with methods, or an interface.
 func (g *grammar) typeItem() []item {
 	if len(g.named) > 0 && g.chance(4) {

@@ -33,7 +33,11 @@ func (g *grammar) statement() string {
 	flow := []func() string{g.ifStmt, g.loop, g.switchStmt, g.loop, g.typeSwitch}
 	if !g.pure {
 		flow = append(flow, g.callProc, g.traced, g.protected, g.deferred, g.closures, g.goroutines, g.selectStmt, g.pointers, g.methodValues,
-			g.copies, g.generics, g.failures, g.gotoStmt, g.labels, g.maps, g.constants, g.setStmt)
+			g.copies, g.generics, g.failures, g.gotoStmt, g.labels, g.maps, g.constants, g.setStmt,
+			g.boxes, g.captures)
+		if g.has(Exact) {
+			flow = append(flow, g.instances, g.texts, g.embeds, g.shadows, g.leaves, g.unwinds, g.arrays, g.keyed, g.numbers, g.conversions, g.ordered, g.concurrent, g.wrong, g.formats, g.libraries)
+		}
 	}
 	if g.canReturn {
 		flow = append(flow, g.earlyReturn)

@@ -113,6 +113,19 @@ func (g *grammar) typ(depth int) *typ {
 	return anyType
 }
 
+// plainType draws a type whose values can be compared and print the same in
+// each run.
+func (g *grammar) plainType() *typ {
+	t := g.typ(1)
+	for !t.printable() || !t.comparable() {
+		t = g.typ(0)
+	}
+	return t
+}
+
+// of draws an expression that has type t by itself.
+func (g *grammar) of(t *typ, depth int) string { return t.typed(g.expr(t, depth).s) }
+
 func (g *grammar) keyType() *typ {
 	var ts []*typ
 	for _, t := range append(append([]*typ(nil), basicTypes...), g.named...) {

@@ -42,7 +42,7 @@ func (d *differential) shrink(t testing.TB, p generated, diff string) string {
 		var good []cut
 		best := -1
 		for i, why := range whys {
-			if why != "" {
+			if why != "" && strings.Contains(why, "\ncheck: ") == strings.Contains(diff, "\ncheck: ") {
 				good = append(good, cuts[i])
 				if best < 0 || ps[i].size() < ps[best].size() {
 					best = i
@@ -56,7 +56,7 @@ func (d *differential) shrink(t testing.TB, p generated, diff string) string {
 		whyTogether := d.differing(t, together)
 		p, diff = ps[best], whys[best]
 		for i, why := range whyTogether {
-			if why != "" && together[i].size() < p.size() {
+			if why != "" && strings.Contains(why, "\ncheck: ") == strings.Contains(diff, "\ncheck: ") && together[i].size() < p.size() {
 				p, diff = together[i], why
 			}
 		}

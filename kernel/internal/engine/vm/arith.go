@@ -3,6 +3,7 @@ package vm
 import (
 	"go/constant"
 	"go/token"
+	"go/types"
 	"reflect"
 	"unsafe"
 
@@ -310,6 +311,10 @@ func (k *compiler) equal(v *ssa.BinOp, z, x, y uintptr, t reflect.Type) op {
 		return equals[unsafe.Pointer](z, x, y) // slices only with nil
 	case reflect.Interface:
 		here := k.spot(v.Pos())
+		if vx, vy := narrowed(v.X), narrowed(v.Y); vx != v.X || vy != v.Y {
+			a, b := k.loadAny(vx), k.loadAny(vy)
+			return func(fr *frame) { fr.at = here; *at[bool](fr, z) = a(fr) == b(fr) }
+		}
 		if t.NumMethod() == 0 {
 			return func(fr *frame) { fr.at = here; *at[bool](fr, z) = *at[any](fr, x) == *at[any](fr, y) }
 		}
@@ -327,6 +332,30 @@ func (k *compiler) equal(v *ssa.BinOp, z, x, y uintptr, t reflect.Type) op {
 		return equals[uint32](z, x, y)
 	}
 	return equals[uint64](z, x, y)
+}
+
+// narrowed is what go/ssa converted to an interface type that it may not have
+// the methods of: to compare it with a value of that type.
+func narrowed(v ssa.Value) ssa.Value {
+	if c, ok := v.(*ssa.ChangeInterface); ok && !types.AssignableTo(c.X.Type(), c.Type()) {
+		return c.X
+	}
+	return v
+}
+
+// loadAny compiles the value of an interface type as one of type any.
+func (k *compiler) loadAny(v ssa.Value) func(*frame) any {
+	x := k.slot(v)
+	if k.typ(v).NumMethod() == 0 {
+		return func(fr *frame) any { return *at[any](fr, x) }
+	}
+	return func(fr *frame) any {
+		w := *at[words](fr, x)
+		if w.typ != nil {
+			w.typ = unsafe.Pointer(dynamic(w.typ))
+		}
+		return *(*any)(unsafe.Pointer(&w))
+	}
 }
 
 // unary compiles op X for what is no load or receive.

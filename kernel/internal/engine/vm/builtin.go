@@ -64,8 +64,13 @@ func (k *compiler) builtin(b *ssa.Builtin, c *ssa.CallCommon, x []uintptr, resul
 	case "panic":
 		return func(fr *frame) { fr.at = here; panic(*at[any](fr, x[0])) }
 	case "recover":
+		deferred := k.c.through // the frame that defers recover() is the one that calls it
 		return func(fr *frame) {
-			v := fr.recover()
+			by := fr
+			if deferred && fr.caller != nil {
+				by = fr.caller
+			}
+			v := by.recover()
 			if len(results) > 0 {
 				*at[any](fr, z) = v
 			}

@@ -197,14 +197,11 @@ func (k *compiler) makeInterface(v *ssa.MakeInterface) op {
 	if rt.Direct() {
 		return func(fr *frame) { *at[words](fr, z) = words{tab, *at[unsafe.Pointer](fr, x)} }
 	}
-	if t.Kind() == reflect.Struct || t.Kind() == reflect.Array || kindOf(t) == copyTyped {
-		return func(fr *frame) {
-			p := rtype.New(rt)
-			rtype.Move(rt, p, slot(fr, x))
-			*at[words](fr, z) = words{tab, p}
-		}
+	how := kindOf(t)
+	if t.Kind() == reflect.Struct || t.Kind() == reflect.Array {
+		how = copyTyped
 	}
-	switch kindOf(t) { // as compiled Go does, which keeps small values
+	switch how { // as compiled Go does, which keeps small values
 	case copy1:
 		return box[uint8](tab, z, x)
 	case copy2:
@@ -215,8 +212,14 @@ func (k *compiler) makeInterface(v *ssa.MakeInterface) op {
 		return box[uint64](tab, z, x)
 	case copyString:
 		return box[string](tab, z, x)
+	case copySlice:
+		return box[[]byte](tab, z, x)
 	}
-	return box[[]byte](tab, z, x)
+	return func(fr *frame) {
+		p := rtype.New(rt)
+		rtype.Move(rt, p, slot(fr, x))
+		*at[words](fr, z) = words{tab, p}
+	}
 }
 
 func box[T any](tab unsafe.Pointer, z, x uintptr) op {

@@ -100,6 +100,10 @@ func (k *compiler) end(r *block, b *ssa.BasicBlock, last ssa.Instruction) {
 	case *ssa.Return:
 		k.results(i)
 	case *ssa.Panic:
+		if o := k.rangePanic(i); o != nil {
+			k.emit(o)
+			break
+		}
 		x, here := k.slot(i.X), k.spot(i.Pos())
 		k.emit(func(fr *frame) { fr.at = here; panic(*at[any](fr, x)) })
 	default:

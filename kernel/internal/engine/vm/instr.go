@@ -34,6 +34,10 @@ func (k *compiler) instr(i ssa.Instruction) {
 			if k.unneeded(i) {
 				return
 			}
+			if jumpOf(i) {
+				k.emit(k.loopEnds(i))
+				return
+			}
 			if off, ok := k.direct(i.X); ok {
 				k.emit(copyOp(k.typ(i), k.slot(i), off))
 				return
@@ -54,7 +58,9 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.Convert:
 		k.emit(k.convert(i))
 	case *ssa.ChangeInterface:
-		k.emit(k.changeInterface(i, i.X))
+		if narrowed(i) == ssa.Value(i) {
+			k.emit(k.changeInterface(i, i.X))
+		}
 	case *ssa.MakeInterface:
 		k.emit(k.makeInterface(i))
 	case *ssa.TypeAssert:

@@ -30,14 +30,41 @@ func (k *compiler) lookup(v *ssa.Lookup) op {
 		}
 	}
 	z := k.slot(v)
+	assigned := k.assigned(v)
 	return func(fr *frame) {
 		fr.at = here
-		if p := rtype.MapGet(rt, *at[unsafe.Pointer](fr, m), slot(fr, key)); p != nil {
+		if assigned && lenOf(*at[unsafe.Pointer](fr, m)) == 0 {
+			rtype.Clear(elem, slot(fr, z))
+		} else if p := rtype.MapGet(rt, *at[unsafe.Pointer](fr, m), slot(fr, key)); p != nil {
 			copyValue(how, elem, slot(fr, z), p)
 		} else {
 			rtype.Clear(elem, slot(fr, z))
 		}
 	}
+}
+
+// assigned tells the m[k] of m[k] op= x, where compiled Go only looks for the
+// place to assign to: what is wrong with the key is that place's panic.
+func (k *compiler) assigned(v *ssa.Lookup) bool {
+	for _, i := range *v.Referrers() {
+		x, ok := i.(*ssa.BinOp)
+		if !ok {
+			continue
+		}
+		for _, i := range *x.Referrers() {
+			if u, ok := i.(*ssa.MapUpdate); ok && u.Map == v.X && u.Key == v.Index && u.Pos() == v.Pos() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func lenOf(m unsafe.Pointer) int {
+	if m == nil {
+		return 0
+	}
+	return *(*int)(m) // the first word of a map, for compilers too
 }
 
 func (k *compiler) mapUpdate(v *ssa.MapUpdate) op {

@@ -232,7 +232,7 @@ func (u *universe) named(n *types.Named) reflect.Type {
 		refuse("the type %s of a compiled package", n)
 	}
 	if u.e.compiled(n.Obj().Pkg()) {
-		if r := u.e.externs.instance(n.Obj().Pkg().Path(), u.title(n)); r != nil {
+		if r := u.e.externs.instance(n.Obj().Pkg().Path(), title(n)); r != nil {
 			u.types.Set(n, r)
 			return r
 		}
@@ -249,23 +249,10 @@ func (u *universe) named(n *types.Named) reflect.Type {
 			pms = u.methodSet(types.NewPointer(n))
 		}
 	}
-	d := rtype.Declare(u.title(n), n.Obj().Pkg().Path(), shape, len(ms), len(pms))
+	d := rtype.Declare(title(n), n.Obj().Pkg().Path(), shape, len(ms), len(pms))
 	u.made.Store(rtype.Of(d.Type()), n.Obj().Pos())
 	u.declared(n, d, ms, pms, func() reflect.Type { return u.find(under) })
 	return d.Type()
-}
-
-// title is a type's name, with its type arguments as reflect writes them.
-func (u *universe) title(n *types.Named) string {
-	s := n.Obj().Name()
-	if n.TypeArgs().Len() == 0 {
-		return s
-	}
-	var args []string
-	for t := range n.TypeArgs().Types() {
-		args = append(args, strings.ReplaceAll(types.TypeString(t, nil), ", ", ","))
-	}
-	return s + "[" + strings.Join(args, ",") + "]"
 }
 
 // declared enters a type that is made, and completes it later: its fields and
