@@ -136,8 +136,7 @@ func openBare(t testing.TB, open func() (engine.Engine, error)) *Notebook {
 
 // Run checks and runs the next cell; printed is what went to standard output.
 func (nb *Notebook) Run(ctx context.Context, source string) (printed string, out engine.Outcome, err error) {
-	nb.n++
-	c, err := nb.Scope.Check(nb.n, source)
+	c, err := nb.check(source)
 	if err != nil {
 		return "", out, err
 	}
@@ -146,6 +145,12 @@ func (nb *Notebook) Run(ctx context.Context, source string) (printed string, out
 		nb.Scope.Commit(c)
 	}
 	return printed, out, nil
+}
+
+// check checks the next cell.
+func (nb *Notebook) check(source string) (*cell.Cell, error) {
+	nb.n++
+	return nb.Scope.Check(nb.n, source)
 }
 
 // capture returns what f writes to os.Stdout.

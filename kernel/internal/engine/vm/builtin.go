@@ -149,6 +149,9 @@ func (k *compiler) appendTo(c *ssa.CallCommon, x []uintptr, z uintptr, here int3
 		if more.Len > 0 {
 			n := s.Len
 			if uint(n+more.Len) > uint(s.Cap) {
+				if bytes := size * uintptr(n+more.Len); bytes >= large {
+					fr.t.room(bytes + bytes/4) // as growslice grows large ones
+				}
 				s = rtype.Grow(elem, s, more.Len)
 			}
 			s.Len = n + more.Len

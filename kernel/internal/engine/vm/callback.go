@@ -74,10 +74,11 @@ func (p *closure) slow() unsafe.Pointer {
 // results can be read until the thread makes another one.
 func (fr *frame) runCallback() {
 	t := fr.t
-	caller := t.top
+	caller, native := t.top, t.native
+	t.native = 0
 	t.enterFrame(caller, fr)
 	fr.code.exec(fr)
-	t.top = caller
+	t.top, t.native = caller, native
 	t.release(fr)
 }
 

@@ -13,15 +13,15 @@ import (
 // convert compiles T(x) where the value changes.
 func (k *compiler) convert(v *ssa.Convert) op {
 	z, x := k.slot(v), k.slot(v.X)
-	to, from := k.typ(v), k.typ(v.X)
+	to, from, here := k.typ(v), k.typ(v.X), k.spot(v.Pos())
 	switch {
 	case to.Kind() == reflect.String:
-		return toString(from, z, x, v)
+		return toString(from, z, x, v, here)
 	case from.Kind() == reflect.String && to.Kind() == reflect.Slice:
 		if to.Elem().Kind() == reflect.Uint8 {
-			return func(fr *frame) { *at[[]byte](fr, z) = []byte(*at[string](fr, x)) }
+			return func(fr *frame) { *at[[]byte](fr, z) = []byte(roomFor(fr, here, *at[string](fr, x), 1)) }
 		}
-		return func(fr *frame) { *at[[]rune](fr, z) = []rune(*at[string](fr, x)) }
+		return func(fr *frame) { *at[[]rune](fr, z) = []rune(roomFor(fr, here, *at[string](fr, x), 4)) }
 	case to.Kind() == from.Kind():
 		return copyOp(to, z, x)
 	case isPointer(to) || isPointer(from): // unsafe.Pointer, and uintptr
@@ -107,13 +107,23 @@ func number[T, F integer | float](z, x uintptr) op {
 	return func(fr *frame) { *at[T](fr, z) = T(*at[F](fr, x)) }
 }
 
-func toString(from reflect.Type, z, x uintptr, v *ssa.Convert) op {
+// roomFor asks for the memory of a conversion of s, where that is a lot: up to
+// times the length. It returns s.
+func roomFor[S ~string | []byte | []rune](fr *frame, here int32, s S, times uintptr) S {
+	if len(s) >= large/4 {
+		fr.at = here
+		fr.t.room(uintptr(len(s)) * times)
+	}
+	return s
+}
+
+func toString(from reflect.Type, z, x uintptr, v *ssa.Convert, here int32) op {
 	switch from.Kind() {
 	case reflect.Slice:
 		if from.Elem().Kind() == reflect.Uint8 {
-			return func(fr *frame) { *at[string](fr, z) = string(*at[[]byte](fr, x)) }
+			return func(fr *frame) { *at[string](fr, z) = string(roomFor(fr, here, *at[[]byte](fr, x), 1)) }
 		}
-		return func(fr *frame) { *at[string](fr, z) = string(*at[[]rune](fr, x)) }
+		return func(fr *frame) { *at[string](fr, z) = string(roomFor(fr, here, *at[[]rune](fr, x), 4)) }
 	case reflect.String:
 		return copyOp(from, z, x)
 	case reflect.Int, reflect.Int64:

@@ -122,7 +122,7 @@ func guard(fr *frame, b *body) {
 			p = t.caught(x)
 			t.dies(true)
 		}
-		t.top = fr
+		t.top, t.native = fr, 0
 		if p = fr.runDeferred(p, true); p != nil {
 			t.unwinding = p
 			panic(p.value)
@@ -170,7 +170,7 @@ func (fr *frame) callWhile(d *deferred, p *panicking) (now *panicking) {
 		if x != nil {
 			now = fr.t.caught(x)
 			now.during = p
-			fr.t.top = fr
+			fr.t.top, fr.t.native = fr, 0
 			return
 		}
 		fr.runDeferred(nil, true) // runtime.Goexit goes on, the panic is gone

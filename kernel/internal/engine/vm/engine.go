@@ -151,10 +151,10 @@ func (e *Engine) now() *run {
 
 // call runs a loaded cell.
 func (e *Engine) call(r *run, p program) engine.Outcome {
+	t := &thread{e: e, run: r}
+	r.own = t
 	go func() {
 		defer close(r.ended)
-		t := &thread{e: e, run: r}
-		r.goroutine.Store(heading())
 		g := rtype.Goroutine()
 		e.threads.store(g, t)
 		returned := false

@@ -43,14 +43,42 @@ func (r *run) placeFailure(t *thread) {
 	}
 }
 
-// step is where a thread looks up when its run asks for it: the run ends, or
-// counts its steps.
+// A goroutine that runs keeps its processor for 10 ms. Where many want one, so
+// that an interrupt would have to wait for its turn, they yield theirs.
+const yieldEvery = 256 // looks
+
+// crowd is how many goroutines of a cell are many.
+func crowd() int64 { return int64(runtime.GOMAXPROCS(0)) }
+
+// begins and ends count the goroutines of a cell, beside its own.
+func (r *run) begins() {
+	if n := r.started.Add(1); n == crowd() {
+		r.attend.Store(true)
+	}
+}
+
+func (r *run) ends() {
+	if r.started.Add(-1) != crowd()/2 || r.limits.Steps > 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.stopping.Load() {
+		r.attend.Store(false)
+	}
+}
+
+// step is where a thread looks up when its run asks for it: the run ends,
+// counts its steps, or has many threads.
 func (t *thread) step() {
 	r := t.run
 	if r.stopping.Load() {
 		t.halt()
 	}
-	if r.steps.Add(1) == r.limits.Steps {
+	if t.looks++; t.looks%yieldEvery == 0 {
+		runtime.Gosched()
+	}
+	if r.limits.Steps > 0 && r.steps.Add(1) == r.limits.Steps {
 		r.exceeded(places(t.stops()), "the cell made %d calls and turns of loops, which is the limit", r.limits.Steps)
 		t.halt()
 	}

@@ -53,14 +53,16 @@ func (p *parking) wake(at unsafe.Pointer, n int) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n = min(n, len(p.at[at]))
+	if n = min(n, len(p.at[at])); n == 0 {
+		return false
+	}
 	for _, c := range p.at[at][:n] {
 		close(c)
 	}
 	if p.at[at] = p.at[at][n:]; len(p.at[at]) == 0 {
 		delete(p.at, at)
 	}
-	return n > 0
+	return true
 }
 
 // all is more threads than there are.
@@ -113,6 +115,30 @@ func (e *Engine) unlockWriter(m *sync.RWMutex) {
 func (e *Engine) unlockReader(m *sync.RWMutex) {
 	m.RUnlock()
 	e.parking.wake(unsafe.Pointer(m), all)
+}
+
+// onceWords is sync.Once's memory.
+type onceWords struct {
+	done atomic.Bool
+	mu   sync.Mutex
+}
+
+var _ = [1]struct{}{}[unsafe.Sizeof(sync.Once{})-unsafe.Sizeof(onceWords{})]
+
+// once is sync.Once.Do. What an interrupt ended has not been done.
+func (e *Engine) once(o *sync.Once, f func()) {
+	w := (*onceWords)(unsafe.Pointer(o))
+	if w.done.Load() {
+		return
+	}
+	e.lockMutex(&w.mu)
+	defer e.unlockMutex(&w.mu)
+	if w.done.Load() {
+		return
+	}
+	t := e.thread()
+	defer func() { w.done.Store(!t.run.stopping.Load()) }()
+	f()
 }
 
 // waitGroup is sync.WaitGroup's memory: the counter is the upper half.

@@ -136,11 +136,13 @@ func eachWord(t reflect.Type, off uintptr, f func(class byte, off, size uintptr)
 
 // call calls f, the closure of a func value.
 func (n *nativeCall) call(fr *frame, f unsafe.Pointer) {
+	fr.t.native = *(*uintptr)(f)
 	if n.fast != nil {
 		n.fast(fr, f, n.args, n.out)
 	} else {
 		n.slow(fr, f)
 	}
+	fr.t.native = 0
 	// Compiled code may have recovered the panic that ends the cell.
 	if fr.t.run.stopping.Load() {
 		fr.t.halt()

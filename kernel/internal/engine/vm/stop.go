@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"bytes"
 	"fmt"
 	"runtime"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // and its goroutine ends when it comes back.
 
 // patience is how long compiled code may take to come back.
-const patience = 10 * time.Millisecond
+const patience = 20 * time.Millisecond
 
 // interrupt ends the cell's goroutines. It returns what goes on of them.
 func (e *Engine) interrupt(r *run) (left []string) {
@@ -29,7 +28,7 @@ func (e *Engine) interrupt(r *run) (left []string) {
 				return e.others(r)
 			default:
 			}
-			what := r.inCompiled()
+			what := r.own.inCompiled()
 			if what == "" && time.Now().After(deadline) {
 				what = "the cell"
 			}
@@ -42,23 +41,39 @@ func (e *Engine) interrupt(r *run) (left []string) {
 	return e.others(r)
 }
 
-// others names the goroutines that the cell has started and that do not end.
+// others names the goroutines that the cell has started and that are in
+// compiled code which does not come back. The others end when they next look.
 func (e *Engine) others(r *run) (names []string) {
-	alive := func() (names []string) {
-		e.threads.each(func(t *thread) bool {
-			if t.run == r && t.name != "" {
-				names = append(names, t.name)
-			}
-			return true
-		})
-		return names
+	first := e.inCompiled(r)
+	if len(first) == 0 {
+		return nil
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		if names = alive(); len(names) == 0 || time.Now().After(end) {
-			slices.Sort(names)
-			return slices.Compact(names)
+	time.Sleep(patience)
+	for t, f := range e.inCompiled(r) {
+		if f == first[t] {
+			names = append(names, f+" ("+t.name+")")
 		}
 	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// inCompiled are the goroutines that the cell has started and that are in
+// compiled code, and in which.
+func (e *Engine) inCompiled(r *run) map[*thread]string {
+	if r.started.Load() == 0 {
+		return nil
+	}
+	in := map[*thread]string{}
+	e.threads.each(func(t *thread) bool {
+		if t.run == r && t.name != "" {
+			if f := t.inCompiled(); f != "" {
+				in[t] = f
+			}
+		}
+		return true
+	})
+	return in
 }
 
 // goesOn adds to a message what goes on.
@@ -73,42 +88,21 @@ func goesOn(message string, left []string) string {
 	return message
 }
 
-// inCompiled is the compiled function that the goroutine of the cell is in; empty
-// if it runs interpreted code.
-func (r *run) inCompiled() string {
-	own, _ := r.goroutine.Load().([]byte)
-	buf := make([]byte, 1<<20)
-	for {
-		n := runtime.Stack(buf, true)
-		if n < len(buf) || len(buf) >= 1<<26 {
-			buf = buf[:n]
-			break
-		}
-		buf = make([]byte, 2*len(buf))
+// inCompiled is the compiled function that the thread is in; empty if it runs
+// interpreted code, or waits in a function of ours, which sees the end itself.
+func (t *thread) inCompiled() string {
+	f := runtime.FuncForPC(t.compiled())
+	if f == nil || strings.HasPrefix(f.Name(), machine) {
+		return ""
 	}
-	for g := range bytes.SplitSeq(buf, []byte("\n\n")) {
-		if !bytes.HasPrefix(g, own) {
-			continue
-		}
-		lines, name := strings.Split(string(g), "\n"), ""
-		for i := 1; i < len(lines); i += 2 { // a function, and its place in the next line
-			f := lines[i][:max(0, strings.LastIndexByte(lines[i], '('))]
-			if strings.HasPrefix(f, machine) {
-				return name // what the machine has called
-			}
-			if pkg, _, _ := strings.Cut(f, "."); pkg != "runtime" && pkg != "reflect" && pkg != "syscall" && !strings.HasPrefix(pkg, "internal/") {
-				name = f
-			}
-		}
-	}
-	return ""
+	return strings.TrimSuffix(f.Name(), "-fm")
 }
+
+// compiled reads what the thread is in while it runs: a word, in whose place is
+// at worst one that was true a moment ago. A trace of all goroutines would stop
+// each first, and code in assembly, as that of hashes, stops at its end only.
+//
+//go:norace
+func (t *thread) compiled() uintptr { return t.native }
 
 const machine = "github.com/branchbook/branchbook/kernel/internal/engine/vm."
-
-// heading is how the trace of the calling goroutine begins: "goroutine 7 [".
-func heading() []byte {
-	buf := make([]byte, 64)
-	buf = buf[:runtime.Stack(buf, false)]
-	return buf[:bytes.IndexByte(buf, '[')+1]
-}

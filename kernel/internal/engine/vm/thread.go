@@ -24,6 +24,8 @@ type thread struct {
 	free      *[freeLists]*frame // frames that can be used again, by code.id modulo freeLists
 	unwinding *panicking         // the panic that left a frame last
 	naps      atomic.Uint64      // odd while it waits for other threads
+	native    uintptr            // the code of the compiled function that it is in; 0 for none
+	looks     uint               // times that it came by step
 	dying     bool
 	name      string // where it was started; empty for a cell's own
 	goroutine uintptr
@@ -162,7 +164,8 @@ type run struct {
 	most     int64           // see memory; guarded by mu
 	unplaced *engine.Failure // guarded by mu
 
-	goroutine  atomic.Value // how traces of the cell's own begin, a []byte
+	own        *thread
+	started    atomic.Int64 // goroutines that the cell has, beside its own
 	goroutines int          // that were there before, and are not threads
 	naps       uint64       // of all threads, when they last changed
 	still      time.Time
@@ -360,8 +363,10 @@ func (e *Engine) start(t *thread, fr *frame) {
 		t.run.exceeded(nil, "more than %d goroutines run at a time, which is the limit", most)
 		t.halt()
 	}
+	t.run.begins()
 	go func() {
 		defer e.goroutines.Add(-1)
+		defer t.run.ends()
 		g := rtype.Goroutine()
 		e.threads.store(g, t)
 		ended := false
