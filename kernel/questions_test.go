@@ -491,27 +491,6 @@ func TestHistoryThatIsTurnedOff(t *testing.T) {
 	}
 }
 
-func TestCommsAreRefused(t *testing.T) {
-	k := start(t)
-	var info struct {
-		Status string
-		Comms  map[string]any
-	}
-	ask(k, "shell", "comm_info_request", struct{}{}, &info)
-	if info.Status != "ok" || info.Comms == nil || len(info.Comms) > 0 {
-		t.Errorf("%+v", info)
-	}
-	r := k.Send("shell", "comm_open", map[string]any{"comm_id": "c1", "target_name": "nobody", "data": map[string]any{}})
-	r.Busy()
-	if id := r.CommClose(); id != "c1" {
-		t.Errorf("comm %q is closed, want c1", id)
-	}
-	r.Idle()
-	r = k.Send("shell", "comm_msg", map[string]any{"comm_id": "c1", "data": map[string]any{}})
-	r.Busy()
-	r.Idle()
-}
-
 func TestQuestionsAreAnsweredWhileACellRuns(t *testing.T) {
 	k := start(t)
 	r := k.Execute(`fmt.Println("on"); <-ctx.Done()`)

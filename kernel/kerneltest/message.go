@@ -28,6 +28,9 @@ type Message struct {
 	Header  Header
 	Parent  Header // zero for none
 	Content json.RawMessage
+
+	Metadata json.RawMessage
+	Buffers  [][]byte
 }
 
 func (m Message) String() string {
@@ -89,13 +92,13 @@ func unpack(key, channel string, frames [][]byte) (Message, error) {
 			m.Topic = string(frames[i-1])
 		}
 		rest := frames[i+1:]
-		if len(rest) != 5 {
+		if len(rest) < 5 {
 			return m, fmt.Errorf("%d frames after the delimiter, want 5", len(rest))
 		}
-		if string(Sign(key, rest[1:])) != string(rest[0]) {
+		if string(Sign(key, rest[1:5])) != string(rest[0]) {
 			return m, errors.New("wrong signature")
 		}
-		m.Content = rest[4]
+		m.Metadata, m.Content, m.Buffers = rest[3], rest[4], rest[5:]
 		return m, errors.Join(json.Unmarshal(rest[1], &m.Header), json.Unmarshal(rest[2], &m.Parent), json.Unmarshal(rest[4], new(map[string]any)))
 	}
 	return m, errors.New("no delimiter")

@@ -128,6 +128,14 @@ func (r *Request) Stream(name, text string) {
 	}
 }
 
+// AnyStream expects a stream message, and returns what it says.
+func (r *Request) AnyStream() (name, text string) {
+	r.c.tb.Helper()
+	var s streamContent
+	r.output("stream", &s)
+	return s.Name, s.Text
+}
+
 type streamContent struct{ Name, Text string }
 
 // Streams takes all stream messages that come before another output, at least
@@ -220,14 +228,43 @@ func (r *Request) Clear(wait bool) {
 	}
 }
 
+// Comm is a comm message.
+type Comm struct {
+	ID     string         `json:"comm_id"`
+	Target string         `json:"target_name"`
+	Data   map[string]any `json:"data"`
+	// Metadata and Buffers are not in the content.
+	Metadata map[string]any `json:"-"`
+	Buffers  [][]byte       `json:"-"`
+}
+
+// CommOpen expects a comm_open.
+func (r *Request) CommOpen() Comm { r.c.tb.Helper(); return r.comm("comm_open") }
+
+// CommMsg expects a comm_msg.
+func (r *Request) CommMsg() Comm { r.c.tb.Helper(); return r.comm("comm_msg") }
+
 // CommClose expects a comm_close, and returns the comm's id.
-func (r *Request) CommClose() string {
+func (r *Request) CommClose() string { r.c.tb.Helper(); return r.comm("comm_close").ID }
+
+func (r *Request) comm(msgType string) (c Comm) {
 	r.c.tb.Helper()
-	var c struct {
-		ID string `json:"comm_id"`
+	m := r.output(msgType, &c)
+	c.Buffers = m.Buffers
+	if err := json.Unmarshal(m.Metadata, &c.Metadata); err != nil {
+		r.c.tb.Fatalf("%v: metadata: %v", m, err)
 	}
-	r.output("comm_close", &c)
-	return c.ID
+	return c
+}
+
+// SendComm sends a comm message, with buffers, and expects busy and idle.
+func (c *Client) SendComm(msgType string, m Comm) {
+	c.tb.Helper()
+	id, frames := c.Frames(msgType, m)
+	r := &Request{c: c, channel: "shell", msgType: msgType, ID: id, Sent: time.Now()}
+	c.SendFrames("shell", append(frames, m.Buffers...))
+	r.Busy()
+	r.Idle()
 }
 
 // SeenBy is the request as another client sees its outputs.

@@ -1,5 +1,6 @@
 // Package nb is what a cell says to its notebook: show this, replace that,
-// clear, draw a progress bar, ask the user. Cells have it preloaded.
+// clear, draw a progress bar, ask the user, talk with the page. Cells have it
+// preloaded.
 //
 //	nb.Markdown("# Results")
 //	nb.Display(figure)

@@ -21,6 +21,11 @@ type Host interface {
 	Input(prompt string, password bool) (string, error)
 	// Feed adds to what the standard input holds.
 	Feed(text string) error
+	// SendComm sends a comm message of the type kind: "comm_open" with its
+	// target, "comm_msg", "comm_close". What comes goes to ReceiveComm.
+	SendComm(kind, id, target string, m CommMessage) error
+	// CommTarget says whether a target is there, for comms that the page opens.
+	CommTarget(name string, there bool)
 	// Context is the running cell's.
 	Context() context.Context
 }

@@ -97,7 +97,7 @@ func (s *Session) interruptible(m *wire.Message) (ctx context.Context, end func(
 	ctx, cancel := context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cancel, s.running = cancel, m
+	s.cancel, s.running, s.latest = cancel, m, m
 	return ctx, func() {
 		cancel()
 		s.mu.Lock()

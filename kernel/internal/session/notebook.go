@@ -70,6 +70,8 @@ type Notebook struct {
 	hidden  int            // cells that did not count
 	closed  bool
 
+	comms comms
+
 	emitMu sync.Mutex
 	emit   func(Output) // the last cell's
 	input  Input        // the last cell's; nil where nobody can be asked
@@ -139,6 +141,7 @@ func (nb *Notebook) start() error {
 		process.Close()
 		return err
 	}
+	nb.comms.serve(process)
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
 	nb.process, nb.scope = process, scope
@@ -155,6 +158,12 @@ func (nb *Notebook) show(s worker.Show) {
 	switch s.Op {
 	case "clear":
 		nb.send(Output{Type: Clear, Wait: s.Wait})
+	case "comm":
+		if s.Comm != nil {
+			nb.comms.sent(*s.Comm)
+		}
+	case "target":
+		nb.comms.target(s.ID, s.There)
 	case "update":
 		nb.send(Output{Type: Update, DisplayID: s.ID, Data: s.Data, Metadata: s.Metadata})
 	default:

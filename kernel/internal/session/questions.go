@@ -71,13 +71,3 @@ func (s *Session) refuseDebug(ch wire.Channel, m *wire.Message) {
 		Type: "response", RequestSeq: req.Seq, Command: req.Command, Message: "this kernel has no debugger",
 	})
 }
-
-// refuseComm closes a comm: no target is registered.
-func (s *Session) refuseComm(m *wire.Message) {
-	var open wire.CommOpen
-	if err := m.Decode(&open); err != nil || open.CommID == "" {
-		s.cfg.Log.Warn("session: malformed comm_open", "err", err)
-		return
-	}
-	s.publish(m, "comm_close", wire.CommClose{CommID: open.CommID, Data: map[string]any{}})
-}

@@ -42,6 +42,7 @@ type Session struct {
 	mu      sync.Mutex         // guards what follows
 	cancel  context.CancelFunc // interrupts the running cell; nil between cells
 	running *wire.Message      // the request whose cell runs
+	latest  *wire.Message      // the request whose cell ran last, or runs
 	// interrupted is when the running cell was interrupted; zero if it was not.
 	interrupted time.Time
 	question    *question // that the running cell asks; nil for none
@@ -61,11 +62,15 @@ func New(nb *Notebook, cfg Config) *Session {
 	if cfg.History == nil {
 		cfg.History = history.Open("", cfg.Log)
 	}
-	return &Session{
+	s := &Session{
 		cfg: cfg, id: wire.NewID(), nb: nb,
 		executes: newQueue[execute](), questions: newQueue[wire.Message](), controls: newQueue[wire.Message](),
 		stop: make(chan struct{}),
 	}
+	nb.comms.mu.Lock()
+	defer nb.comms.mu.Unlock()
+	nb.comms.send = s.sendComm
+	return s
 }
 
 // Handle takes a message that arrived; it does not block.
@@ -159,10 +164,9 @@ func (s *Session) dispatch(ch wire.Channel, m *wire.Message) {
 	case "history_request":
 		s.recall(ch, m)
 	case "comm_info_request":
-		s.reply(ch, m, "comm_info_reply", wire.CommInfoReply{Status: "ok", Comms: map[string]any{}})
-	case "comm_open":
-		s.refuseComm(m)
-	case "comm_msg", "comm_close": // of a comm that we closed: the protocol ignores them
+		s.commInfo(ch, m)
+	case "comm_open", "comm_msg", "comm_close":
+		s.comm(m)
 	case "connect_request":
 		s.reply(ch, m, "connect_reply", s.cfg.Connect)
 	case "usage_request":

@@ -10,52 +10,72 @@ import (
 
 func t_github_com_branchbook_branchbook_kernel_nb() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Attach":    reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Attach),
-		"Bar":       reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Bar)(nil)),
-		"Bundle":    reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Bundle)(nil)),
-		"BundleOf":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.BundleOf),
-		"Clear":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Clear),
-		"Context":   reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Context),
-		"Display":   reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Display),
-		"DisplayID": reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.DisplayID),
-		"Feed":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Feed),
-		"HTML":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.HTML),
-		"Host":      reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Host)(nil)),
-		"_Host":     reflect.ValueOf((*t_github_com_branchbook_branchbook_kernel_nb_Host)(nil)),
-		"Input":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Input),
-		"JPEG":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.JPEG),
-		"JSON":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.JSON),
-		"Markdown":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Markdown),
-		"Math":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Math),
-		"NewID":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.NewID),
-		"PNG":       reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.PNG),
-		"Password":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Password),
-		"Progress":  reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Progress),
-		"SVG":       reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.SVG),
-		"Update":    reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Update),
+		"Attach":        reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Attach),
+		"Bar":           reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Bar)(nil)),
+		"Bundle":        reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Bundle)(nil)),
+		"BundleOf":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.BundleOf),
+		"Button":        reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Button)(nil)),
+		"Clear":         reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Clear),
+		"Comm":          reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Comm)(nil)),
+		"CommMessage":   reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.CommMessage)(nil)),
+		"CommTarget":    reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.CommTarget),
+		"Context":       reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Context),
+		"Display":       reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Display),
+		"DisplayID":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.DisplayID),
+		"ErrCommClosed": reflect.ValueOf(&github_com_branchbook_branchbook_kernel_nb_.ErrCommClosed).Elem(),
+		"Feed":          reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Feed),
+		"Gauge":         reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Gauge)(nil)),
+		"HTML":          reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.HTML),
+		"Host":          reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Host)(nil)),
+		"_Host":         reflect.ValueOf((*t_github_com_branchbook_branchbook_kernel_nb_Host)(nil)),
+		"Input":         reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Input),
+		"JPEG":          reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.JPEG),
+		"JSON":          reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.JSON),
+		"Markdown":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Markdown),
+		"Math":          reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Math),
+		"NewButton":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.NewButton),
+		"NewGauge":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.NewGauge),
+		"NewID":         reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.NewID),
+		"NewSlider":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.NewSlider),
+		"OpenComm":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.OpenComm),
+		"PNG":           reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.PNG),
+		"Password":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Password),
+		"Progress":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Progress),
+		"ReceiveComm":   reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.ReceiveComm),
+		"SVG":           reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.SVG),
+		"Slider":        reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Slider)(nil)),
+		"Update":        reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Update),
 	}
 }
 
 type t_github_com_branchbook_branchbook_kernel_nb_Host struct {
-	IValue   any
-	WBundle  func(a0 any) map[string]any
-	WClear   func(a0 bool)
-	WContext func() context_.Context
-	WFeed    func(a0 string) error
-	WInput   func(a0 string, a1 bool) (string, error)
-	WShow    func(a0 any, a1 string, a2 bool)
+	IValue      any
+	WBundle     func(a0 any) map[string]any
+	WClear      func(a0 bool)
+	WCommTarget func(a0 string, a1 bool)
+	WContext    func() context_.Context
+	WFeed       func(a0 string) error
+	WInput      func(a0 string, a1 bool) (string, error)
+	WSendComm   func(a0 string, a1 string, a2 string, a3 github_com_branchbook_branchbook_kernel_nb_.CommMessage) error
+	WShow       func(a0 any, a1 string, a2 bool)
 }
 
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Bundle(a0 any) map[string]any {
 	return W.WBundle(a0)
 }
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Clear(a0 bool) { W.WClear(a0) }
+func (W t_github_com_branchbook_branchbook_kernel_nb_Host) CommTarget(a0 string, a1 bool) {
+	W.WCommTarget(a0, a1)
+}
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Context() context_.Context {
 	return W.WContext()
 }
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Feed(a0 string) error { return W.WFeed(a0) }
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Input(a0 string, a1 bool) (string, error) {
 	return W.WInput(a0, a1)
+}
+func (W t_github_com_branchbook_branchbook_kernel_nb_Host) SendComm(a0 string, a1 string, a2 string, a3 github_com_branchbook_branchbook_kernel_nb_.CommMessage) error {
+	return W.WSendComm(a0, a1, a2, a3)
 }
 func (W t_github_com_branchbook_branchbook_kernel_nb_Host) Show(a0 any, a1 string, a2 bool) {
 	W.WShow(a0, a1, a2)

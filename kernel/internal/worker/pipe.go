@@ -26,6 +26,7 @@ const (
 	kindInterrupt kind = 'i' // interruptFrame
 	kindAck       kind = 'a' // nothing: the parent has forwarded a Show
 	kindAnswer    kind = 'w' // Answer
+	kindComm      kind = 'c' // Comm
 	// From child to parent.
 	kindHello kind = 'h' // Hello
 	kindShow  kind = 's' // Show
@@ -53,11 +54,23 @@ type Hello struct {
 
 // Show is what a running cell asks its notebook to show.
 type Show struct {
-	Op       string         `json:"op"` // "display", "update", "clear"
+	Op       string         `json:"op"` // "display", "update", "clear", "comm", "target"
 	ID       string         `json:"id,omitempty"`
 	Data     map[string]any `json:"data,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
-	Wait     bool           `json:"wait,omitempty"` // of "clear"
+	Wait     bool           `json:"wait,omitempty"`  // of "clear"
+	Comm     *Comm          `json:"comm,omitempty"`  // of "comm"
+	There    bool           `json:"there,omitempty"` // of "target", whose name is ID
+}
+
+// Comm is a comm message on its way from or to the page.
+type Comm struct {
+	Type     string         `json:"type"` // "comm_open", "comm_msg", "comm_close"
+	ID       string         `json:"id"`
+	Target   string         `json:"target,omitempty"` // of "comm_open"
+	Data     map[string]any `json:"data,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	Buffers  [][]byte       `json:"buffers,omitempty"`
 }
 
 // Done is how a job ended. At most one of Error and Failure is set.

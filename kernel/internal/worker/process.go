@@ -226,6 +226,9 @@ func (p *Process) Run(ctx context.Context, job Job) (Done, error) {
 // Answer answers an Ask. An answer that comes too late changes nothing.
 func (p *Process) Answer(a Answer) error { return p.write(kindAnswer, a) }
 
+// SendComm passes a comm message to the cells' code.
+func (p *Process) SendComm(c Comm) error { return p.write(kindComm, c) }
+
 // Kill ends the child and what it started, at once.
 func (p *Process) Kill() {
 	p.capture.pace.now()

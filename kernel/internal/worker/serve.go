@@ -137,6 +137,12 @@ func (s *server) read() error {
 			s.interrupt(i.N)
 		case kindAck:
 			s.ack <- struct{}{}
+		case kindComm:
+			var c Comm
+			if err := decodeFrame(k, payload, &c); err != nil {
+				return err
+			}
+			nb.ReceiveComm(c.Type, c.ID, c.Target, nb.CommMessage{Data: c.Data, Metadata: c.Metadata, Buffers: c.Buffers})
 		case kindAnswer:
 			var a Answer
 			if err := decodeFrame(k, payload, &a); err != nil {
@@ -301,17 +307,26 @@ func (h host) Context() context.Context {
 	return h.s.ctx
 }
 
+// SendComm is how nb sends comm messages.
+func (h host) SendComm(kind, id, target string, m nb.CommMessage) error {
+	return h.send(Show{Op: "comm", Comm: &Comm{Type: kind, ID: id, Target: target, Data: m.Data, Metadata: m.Metadata, Buffers: m.Buffers}})
+}
+
+// CommTarget is how nb says which comms can be opened.
+func (h host) CommTarget(name string, there bool) { h.send(Show{Op: "target", ID: name, There: there}) }
+
 // send waits until the parent has forwarded the frame, so that what the cell
 // prints next comes after it.
-func (h host) send(show Show) {
+func (h host) send(show Show) error {
 	h.s.showMu.Lock()
 	defer h.s.showMu.Unlock()
 	err := h.s.write(kindShow, show)
-	if err != nil && !errors.Is(err, errWrite) {
+	if err != nil && !errors.Is(err, errWrite) && show.Comm == nil {
 		show.Data = map[string]any{"text/plain": fmt.Sprintf("(cannot be shown: %v)", err)}
 		err = h.s.write(kindShow, show)
 	}
 	if err == nil {
 		<-h.s.ack
 	}
+	return err
 }

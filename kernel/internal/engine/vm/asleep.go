@@ -23,6 +23,9 @@ const stillFor = 500 * time.Millisecond
 var later = map[string]bool{
 	"time.AfterFunc": true, "context.AfterFunc": true, "os/signal.Notify": true,
 	"runtime.SetFinalizer": true, "runtime.AddCleanup": true,
+	// by what the page says
+	"github.com/branchbook/branchbook/kernel/nb.CommTarget": true, "github.com/branchbook/branchbook/kernel/nb.OpenComm": true,
+	"github.com/branchbook/branchbook/kernel/nb.NewSlider": true, "github.com/branchbook/branchbook/kernel/nb.NewButton": true,
 }
 
 // sleeps calls wait, which only other threads can end, and says so meanwhile.

@@ -137,7 +137,8 @@ func refusal(err error) *engine.Failure {
 	return f
 }
 
-// now is the evaluation that runs, or ran last.
+// now is the evaluation that runs, or ran last; one that no cell has if that
+// was stopped, for what calls back from then on is not to be.
 func (e *Engine) now() *run {
 	e.now_.Lock()
 	defer e.now_.Unlock()
@@ -219,6 +220,11 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 			r.watchMemory()
 			r.watch(e)
 		}
+	}
+	if r.stopping.Load() {
+		e.now_.Lock()
+		e.now_.run = nil
+		e.now_.Unlock()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
