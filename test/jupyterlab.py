@@ -1,4 +1,5 @@
-"""A JupyterLab of the test's own, and a page in headless Chromium to look at it.
+"""A JupyterLab or Notebook of the test's own, and a page in headless Chromium to
+look at it.
 
 Configuration, trust database, browser profile and notebooks live in one
 directory that the test gives: nothing of the user's is read or written.
@@ -46,9 +47,10 @@ LOOK = """() => [...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hid
 
 
 class Lab:
-    """A running JupyterLab whose root directory is `root`."""
+    """A running JupyterLab, or Notebook, whose root directory is `root`."""
 
-    def __init__(self, home: pathlib.Path):
+    def __init__(self, home: pathlib.Path, app: str = "lab"):
+        self.app = app
         self.root = home / "root"
         self.home = home
         self.root.mkdir(parents=True)
@@ -68,10 +70,11 @@ class Lab:
         self.log = home / "server.log"
         self.process = subprocess.Popen(
             [
-                jupyter(), "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
+                jupyter(), app, "--no-browser", "--allow-root", "--ip=127.0.0.1",
                 f"--port={self.port}", "--ServerApp.port_retries=0",
                 "--IdentityProvider.token=test", f"--ServerApp.root_dir={self.root}",
-                "--LabApp.extension_manager=readonly", "--LabApp.expose_app_in_browser=True",
+                "--LabApp.extension_manager=readonly",
+                f"--{'LabApp' if app == 'lab' else 'JupyterNotebookApp'}.expose_app_in_browser=True",
             ],
             env=self.environment,
             stdout=self.log.open("w"),
@@ -94,7 +97,8 @@ class Lab:
         subprocess.run([jupyter(), "trust", str(self.root / name)], env=self.environment, check=True)
 
     def url(self, name: str) -> str:
-        return f"http://127.0.0.1:{self.port}/lab/tree/{name}?token=test&reset"
+        place = f"lab/tree/{name}?reset&" if self.app == "lab" else f"notebooks/{name}?"
+        return f"http://127.0.0.1:{self.port}/{place}token=test"
 
     def close(self):
         self.process.terminate()
@@ -132,19 +136,44 @@ class Notebook:
         self.page = context.new_page()
         self.page.on("pageerror", lambda e: self.errors.append(str(e)))
         self.page.goto(lab.url(name))
+        self.await_kernel()
+
+    def await_kernel(self, states=("idle",)):
+        """Waits until the page has its notebook and its kernel."""
         self.page.wait_for_selector(PANEL + ".jp-Cell", timeout=90_000)
         # A command that is sent before the kernel is connected is lost without
         # a word.
         self.page.wait_for_function(
-            """() => { const k = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
-                       return k && k.connectionStatus === 'connected' && k.status === 'idle' }""",
+            """states => { const k = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
+                           return k && k.connectionStatus === 'connected' && states.includes(k.status) }""",
+            arg=states,
             timeout=90_000,
         )
 
-    def command(self, name: str):
+    def command(self, name: str, **arguments):
         """Starts a command, and does not wait for its end: that of running
         cells comes when they have run."""
-        self.page.evaluate("name => { window.jupyterapp.commands.execute(name) }", name)
+        self.page.evaluate(
+            "([name, args]) => { window.jupyterapp.commands.execute(name, args) }", [name, arguments]
+        )  # fmt: skip
+
+    def cell(self, number: int):
+        """The code cell of this number, from 0."""
+        return self.page.locator(PANEL + ".jp-CodeCell").nth(number)
+
+    def run(self, number: int, seconds: float = 60):
+        """Runs one cell, and returns what it shows."""
+        self.start(number)
+        self.await_idle(seconds)
+        return self.look()[number]["outputs"]
+
+    def start(self, number: int):
+        self.cell(number).locator(".jp-InputPrompt").click()
+        self.command("notebook:run-cell")
+
+    def accept(self):
+        """Says yes to the dialog that is open, or opens."""
+        self.page.click(".jp-Dialog .jp-mod-accept")
 
     def run_all(self, seconds: float):
         self.command("runmenu:run-all")
