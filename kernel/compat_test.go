@@ -135,7 +135,7 @@ if err := gonbui.DisplayImage(image.NewGray(image.Rect(0, 0, 2, 2))); err != nil
 	}
 	r.ReplyOK(2)
 	r.Idle()
-	fails(t, k, 3, "gonbui.RequestInput(\"name\", false)", "Panic", "no input yet")
+	fails(t, k, 3, "gonbui.RequestInput(\"name\", false)", "Panic", "allow_stdin is false")
 	fails(t, k, 4, "import \"github.com/janpfeifer/gonb/gonbui/widgets\"", "CompileError", "GoNB's widgets", "nb.Progress")
 	fails(t, k, 5, "import \"github.com/janpfeifer/gonb/gonbui/dom\"", "CompileError", "nb.Update")
 }

@@ -60,11 +60,15 @@ def first_light(kernel, tmp_path_factory):
     return copy.deepcopy(notebook), time.monotonic() - start
 
 
-@pytest.fixture
-def lab(kernel, tmp_path):
+@pytest.fixture(scope="session")
+def require_chromium():
     if not shutil.which("chromium"):
         missing("no chromium: make browser")
     PICTURES.mkdir(exist_ok=True)
+
+
+@pytest.fixture
+def lab(kernel, require_chromium, tmp_path):
     server = jupyterlab.Lab(tmp_path / "lab")
     yield server
     server.close()

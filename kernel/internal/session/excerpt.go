@@ -14,6 +14,8 @@ const (
 	// them before the column that it is about.
 	longLine = 240
 	lead     = 100
+	// tab stands for a tab: a front end's tab stops count the line's number too.
+	tab = "    "
 )
 
 // excerpt is a line of source with a caret under byte col, from 1; without the
@@ -68,7 +70,7 @@ func lineOf(source string, line int) (string, bool) {
 
 // visible is text with signs in place of what a terminal does not show.
 func visible(text string) string {
-	return strings.Map(func(r rune) rune {
+	return strings.ReplaceAll(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\u200d': // which joins emoji
 			return r
@@ -78,7 +80,7 @@ func visible(text string) string {
 			return utf8.RuneError
 		}
 		return r
-	}, text)
+	}, text), "\t", tab)
 }
 
 // blank is as wide as visible text, without ink.
@@ -87,7 +89,7 @@ func blank(text string) string {
 	for _, r := range text {
 		switch {
 		case r == '\t':
-			b.WriteRune(r)
+			b.WriteString(tab)
 		case unicode.In(r, unicode.Mn, unicode.Me) || r == '\u200d':
 		default:
 			b.WriteByte(' ')

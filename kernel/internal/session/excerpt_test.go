@@ -15,6 +15,7 @@ func TestExcerptOfOddLines(t *testing.T) {
 		{"wide letters take two columns", "日本 := x", 11, "   1 | 日本 := x\n     |         ^"},
 		{"an emoji takes two", `"😀" + x`, 10, `   1 | "😀" + x` + "\n     |        ^"},
 		{"a combining accent takes none", "e\u0301 + x", 7, "   1 | e\u0301 + x\n     |     ^"},
+		{"a tab takes four", "\tif x\ty", 7, "   1 |     if x    y\n     |             ^"},
 		{"a NUL is visible", "x\x00 y", 4, "   1 | x␀ y\n     |    ^"},
 		{"an escape is visible", "x\x1b[31m y", 1, "   1 | x␛[31m y\n     | ^"},
 		{"what cannot be seen is visible", "x\u200b := 1", 2, "   1 | x\uFFFD := 1\n     |  ^"},

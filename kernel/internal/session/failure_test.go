@@ -21,9 +21,9 @@ func TestExcerpt(t *testing.T) {
 		want      string
 	}{
 		{"the caret under the column", 1, 3, "   1 | a := 1\n     |   ^"},
-		{"a tab stays a tab", 2, 2, "   2 | \tb := é + c\n     | \t^"},
-		{"behind a letter of two bytes", 2, 12, "   2 | \tb := é + c\n     | \t         ^"},
-		{"inside a letter there is no caret", 2, 8, "   2 | \tb := é + c"},
+		{"a tab is four columns", 2, 2, "   2 |     b := é + c\n     |     ^"},
+		{"behind a letter of two bytes", 2, 12, "   2 |     b := é + c\n     |              ^"},
+		{"inside a letter there is no caret", 2, 8, "   2 |     b := é + c"},
 		{"behind the line's end", 3, 5, "   3 | last\n     |     ^"},
 		{"column unknown", 3, 0, "   3 | last"},
 		{"column beyond the line", 3, 99, "   3 | last"},
@@ -60,7 +60,7 @@ undefined: b`
 func TestFrames(t *testing.T) {
 	nb := &Notebook{sources: map[int]string{1: "func f() {\n\tf()\n}", 2: "f()"}}
 	got := plain(nb.frames([]worker.Frame{{Cell: 0, Line: 3}, {Cell: 1, Line: 2, Col: 2, Func: "f"}, {Cell: 2, Line: 1}}))
-	const want = "Cell In[1], line 2, in f\n   2 | \tf()\n     | \t^\nCell In[2], line 1\n   1 | f()"
+	const want = "Cell In[1], line 2, in f\n   2 |     f()\n     |     ^\nCell In[2], line 1\n   1 | f()"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
