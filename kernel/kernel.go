@@ -59,7 +59,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 		return fmt.Errorf("kernel: serve: %w", err)
 	}
 	defer hub.Close()
-	engine, _, err := ChooseEngine(opts.Engine)
+	engine, why, err := ChooseEngine(opts.Engine)
 	if err != nil {
 		close(k.ready) // with no session: messages are dropped
 		return fmt.Errorf("kernel: serve: %w", err)
@@ -77,7 +77,7 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 				hub.Send(ch, frames)
 			}
 		},
-		Info:    kernelInfo(opts.Version, engine),
+		Info:    kernelInfo(opts.Version, engine, why),
 		Connect: conn.Connect(),
 		Log:     opts.Log,
 		History: history.Open(history.File(), opts.Log),
@@ -176,17 +176,21 @@ func watchParent(ctx context.Context, cancel context.CancelCauseFunc) {
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // kernelInfo claims what works and no more.
-func kernelInfo(version, engine string) wire.KernelInfoReply {
+func kernelInfo(version, engine, why string) wire.KernelInfoReply {
 	if version == "" {
 		version = "devel"
+	}
+	runs := "Cells run on " + engine + "."
+	if why != "" { // another was asked for
+		runs = strings.ToUpper(why[:1]) + why[1:] + "."
 	}
 	return wire.KernelInfoReply{
 		Status:          "ok",
 		ProtocolVersion: wire.Version,
 		Implementation:  "branchbook", ImplementationVersion: version,
-		LanguageInfo: languageInfo(),
+		LanguageInfo: languageInfo(engine),
 		Banner: "Branchbook " + version + ": Go " + goVersion + " with a language-model laboratory.\n" +
-			"llm, samplers, plot, nb and the standard library need no import. Cells run on " + engine + ".",
+			"llm, samplers, plot, nb and the standard library need no import. " + runs,
 		HelpLinks: []wire.HelpLink{
 			{Text: "Branchbook", URL: "https://github.com/branchbook/branchbook"},
 			{Text: "Go standard library", URL: "https://pkg.go.dev/std"},
@@ -196,20 +200,10 @@ func kernelInfo(version, engine string) wire.KernelInfoReply {
 	}
 }
 
-func languageInfo() wire.LanguageInfo {
+func languageInfo(engine string) wire.LanguageInfo {
 	return wire.LanguageInfo{
 		Name: "go", Version: goVersion, MIMEType: "text/x-go", FileExtension: ".go",
-		PygmentsLexer: "go", CodeMirrorMode: "go", NBConvertExporter: "script",
-	}
-}
-
-// LanguageInfo is what a front end writes into the metadata of a notebook that
-// the kernel ran, as language_info.
-func LanguageInfo() map[string]any {
-	l := languageInfo()
-	return map[string]any{
-		"name": l.Name, "version": l.Version, "mimetype": l.MIMEType, "file_extension": l.FileExtension,
-		"pygments_lexer": l.PygmentsLexer, "codemirror_mode": l.CodeMirrorMode, "nbconvert_exporter": l.NBConvertExporter,
+		PygmentsLexer: "go", CodeMirrorMode: "go", NBConvertExporter: "script", Engine: engine,
 	}
 }
 

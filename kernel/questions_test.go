@@ -43,7 +43,7 @@ func TestKernelInfo(t *testing.T) {
 		if info.SupportedFeatures == nil || len(info.SupportedFeatures) != 0 {
 			t.Errorf("%s: claims %v", channel, info.SupportedFeatures)
 		}
-		for name, want := range map[string]string{"name": "go", "file_extension": ".go", "mimetype": "text/x-go", "codemirror_mode": "go", "pygments_lexer": "go"} {
+		for name, want := range map[string]string{"name": "go", "file_extension": ".go", "mimetype": "text/x-go", "codemirror_mode": "go", "pygments_lexer": "go", "engine": engineName()} {
 			if got := info.LanguageInfo[name]; got != want {
 				t.Errorf("%s: language_info %s is %q, want %q", channel, name, got, want)
 			}

@@ -126,6 +126,20 @@ func (r *Runner) Execute(ctx context.Context, source string, emit func(Output)) 
 	return res, err
 }
 
+// Engine is the one of [Engines] that cells run on now.
+func (r *Runner) Engine() string { return r.nb.Engine() }
+
+// LanguageInfo is what a front end writes into the metadata of a notebook that
+// the kernel ran, as language_info.
+func (r *Runner) LanguageInfo() map[string]any {
+	l := languageInfo(r.Engine())
+	return map[string]any{
+		"name": l.Name, "version": l.Version, "mimetype": l.MIMEType, "file_extension": l.FileExtension,
+		"pygments_lexer": l.PygmentsLexer, "codemirror_mode": l.CodeMirrorMode, "nbconvert_exporter": l.NBConvertExporter,
+		"engine": l.Engine,
+	}
+}
+
 // Close ends the worker and what it started.
 func (r *Runner) Close() error { return r.nb.Close() }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -33,17 +32,17 @@ func ServeWorker(engine string) error {
 
 // engineKind is a kind of engine.
 type engineKind struct {
-	name string
-	here bool // it runs on this processor
-	open func() (engine.Engine, error)
+	name  string
+	unfit string // why it does not run in this program; empty where it does
+	open  func() (engine.Engine, error)
 }
 
 // engines are what cells can run on, the default first.
 var engines = []engineKind{
-	{"vm", vm.Supported, func() (engine.Engine, error) {
+	{"vm", vm.Unfit(), func() (engine.Engine, error) {
 		return vm.New(vm.Options{Importer: exports.Importer(), Symbols: lab.All()})
 	}},
-	{"yaegi", true, func() (engine.Engine, error) {
+	{"yaegi", "", func() (engine.Engine, error) {
 		return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: lab.All()})
 	}},
 }
@@ -57,8 +56,8 @@ func Engines() (names []string) {
 }
 
 // ChooseEngine returns the one of [Engines] that cells run on where name is
-// asked for; an empty name means the first. If that does not run on this
-// processor it is another one, and why says so.
+// asked for; an empty name means the first. If that does not run in this
+// program, with its processor or Go, it is another one, and why says so.
 func ChooseEngine(name string) (engine, why string, err error) {
 	if name == "" {
 		name = engines[0].name
@@ -67,12 +66,12 @@ func ChooseEngine(name string) (engine, why string, err error) {
 		if e.name != name {
 			continue
 		}
-		if e.here {
+		if e.unfit == "" {
 			return name, "", nil
 		}
 		for _, other := range engines {
-			if other.here {
-				return other.name, fmt.Sprintf("the engine %s does not run on %s: cells run on %s", name, runtime.GOARCH, other.name), nil
+			if other.unfit == "" {
+				return other.name, fmt.Sprintf("cells run on %s: the engine %s does not run here, %s", other.name, name, e.unfit), nil
 			}
 		}
 	}

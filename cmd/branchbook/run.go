@@ -196,30 +196,30 @@ func (j notebookJob) run(ctx context.Context) error {
 	}
 	defer out.discard()
 
+	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: j.engine, Dir: filepath.Dir(j.path)})
+	if err != nil {
+		return err
+	}
+	defer runner.Close()
+
 	start := time.Now()
-	ran, failure := j.execute(ctx, nb)
+	ran, failure := j.execute(ctx, runner, nb)
 	if nb.Metadata == nil {
 		nb.Metadata = map[string]any{}
 	}
-	nb.Metadata["language_info"] = kernel.LanguageInfo() // which those read who colour Go
+	nb.Metadata["language_info"] = runner.LanguageInfo() // which those read who colour Go
 	if data, err = nb.Encode(); err != nil {
 		return err
 	}
 	if err := out.commit(data); err != nil {
 		return err
 	}
-	engine, _, _ := kernel.ChooseEngine(j.engine)
-	fmt.Fprintf(j.log, "Wrote %s: %d cells in %s on %s\n", j.output, ran, seconds(time.Since(start)), engine)
+	fmt.Fprintf(j.log, "Wrote %s: %d cells in %s on %s\n", j.output, ran, seconds(time.Since(start)), runner.Engine())
 	return failure
 }
 
 // execute runs the cells of nb and returns how many ran.
-func (j notebookJob) execute(ctx context.Context, nb *notebook.Notebook) (ran int, err error) {
-	runner, err := kernel.NewRunner(kernel.RunnerOptions{Engine: j.engine, Dir: filepath.Dir(j.path)})
-	if err != nil {
-		return 0, err
-	}
-	defer runner.Close()
+func (j notebookJob) execute(ctx context.Context, runner *kernel.Runner, nb *notebook.Notebook) (ran int, err error) {
 	total := countRunnable(nb)
 	for i := range nb.Cells {
 		cell := &nb.Cells[i]

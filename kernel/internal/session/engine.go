@@ -10,9 +10,7 @@ import (
 // chooseEngine is %engine: it says which engine runs the cells, or starts a
 // worker with another one, which knows what cells declared that only declare.
 func (t *turn) chooseEngine(step cell.Step) error {
-	t.mu.Lock()
-	now := t.engine
-	t.mu.Unlock()
+	now := t.Engine()
 	if step.Args == "" {
 		t.print(fmt.Sprintf("Cells run on %s, of the engines %s.\n", now, strings.Join(t.opts.Engines, " and ")))
 		return nil

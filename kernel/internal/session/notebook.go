@@ -185,6 +185,13 @@ func (nb *Notebook) Count() int {
 	return nb.count
 }
 
+// Engine names what cells run on.
+func (nb *Notebook) Engine() string {
+	nb.mu.Lock()
+	defer nb.mu.Unlock()
+	return nb.engine
+}
+
 // hiddenBase is where the numbers of cells that do not count begin: names and
 // positions in the worker go by number, so each cell has one of its own.
 const hiddenBase = 1_000_000

@@ -154,7 +154,9 @@ func (s *Session) answer(ch wire.Channel, m wire.Message) {
 func (s *Session) dispatch(ch wire.Channel, m *wire.Message) {
 	switch m.Header.MsgType {
 	case "kernel_info_request":
-		s.reply(ch, m, "kernel_info_reply", s.cfg.Info)
+		info := s.cfg.Info
+		info.LanguageInfo.Engine = s.nb.Engine()
+		s.reply(ch, m, "kernel_info_reply", info)
 	case "complete_request":
 		s.complete(ch, m)
 	case "inspect_request":

@@ -22,6 +22,9 @@ type LanguageInfo struct {
 	PygmentsLexer     string `json:"pygments_lexer"`
 	CodeMirrorMode    string `json:"codemirror_mode"`
 	NBConvertExporter string `json:"nbconvert_exporter"`
+	// Engine is our own: what cells ran on. Front ends save language_info with a
+	// notebook and its results.
+	Engine string `json:"engine"`
 }
 
 // HelpLink is an entry of a front end's Help menu.

@@ -73,13 +73,14 @@ var (
 	_ engine.Limiter = (*Engine)(nil)
 )
 
-// Supported reports whether the engine runs on this processor.
-const Supported = rtype.Supported
+// Unfit says why the engine does not run in this program; it is empty where it
+// does.
+func Unfit() string { return rtype.Unfit() }
 
 // New returns an engine without names.
 func New(opts Options) (*Engine, error) {
-	if !rtype.Supported {
-		return nil, fmt.Errorf("vm: open engine: it does not run on %s", runtime.GOARCH)
+	if why := rtype.Unfit(); why != "" {
+		return nil, fmt.Errorf("vm: open engine: %s", why)
 	}
 	if opts.Grace == 0 {
 		opts.Grace = 1500 * time.Millisecond

@@ -1,7 +1,7 @@
 package rtype
 
-// Supported reports whether the package knows this processor's code.
-const Supported = true
+// processor: the package knows this processor's code.
+const processor = true
 
 // Goroutine returns a pointer that tells running goroutines apart.
 func Goroutine() uintptr
