@@ -112,6 +112,24 @@ func TestAProgressBarEndsInALine(t *testing.T) {
 	r.Idle()
 }
 
+func TestAProgressBarOfACellThatIsInterrupted(t *testing.T) {
+	k := start(t)
+	r := k.Execute("bar := nb.Progress(\"counting\")\nbar.Step(1, 9)\nselect {}")
+	r.Busy()
+	r.Input(1)
+	first := r.Display()
+	if live, _ := first.Metadata["branchbook"].(map[string]any); live["live"] != true {
+		t.Errorf("%+v", first)
+	}
+	k.Interrupt()
+	if last := r.Update(); !strings.HasPrefix(last.Text(), "counting cancelled at 1 of 9 after ") || last.Transient.DisplayID != first.Transient.DisplayID || len(last.Metadata) > 0 {
+		t.Errorf("%+v", last)
+	}
+	r.Error()
+	r.ReplyError(1)
+	r.Idle()
+}
+
 func TestAllLinesInOrderBeforeIdle(t *testing.T) {
 	k := start(t)
 	r := k.Execute("for i := range 100000 { fmt.Println(i) }")

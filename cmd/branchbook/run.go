@@ -74,9 +74,17 @@ func runGoFile(ctx context.Context, path, engine string, stdin io.Reader, stdout
 		return err
 	}
 	defer runner.Close()
+	drawn := map[string]bool{} // displays of which a live line was left out
 	result, err := runner.Execute(ctx, string(source), func(o kernel.Output) {
 		if o.EName == "Exit" {
 			return // its status says it
+		}
+		if live(o) {
+			drawn[o.DisplayID] = true
+			return
+		}
+		if o.Type == kernel.Update && drawn[o.DisplayID] {
+			o.Type = kernel.Display
 		}
 		if o.EName == "Panic" {
 			o.Traceback[0] = strings.Replace(o.Traceback[0], o.EName, panicWord(o.EValue), 1)
@@ -119,6 +127,13 @@ func panicWord(message string) string {
 		}
 	}
 	return "panic"
+}
+
+// live reports whether an output is a line of a progress bar that another one
+// will replace.
+func live(o kernel.Output) bool {
+	mark, _ := o.Metadata["branchbook"].(map[string]any)
+	return mark["live"] == true
 }
 
 // printOutput shows an output where there is nothing but text.

@@ -19,6 +19,8 @@ type listener struct {
 	mu     sync.Mutex
 	events []string
 	ctx    context.Context
+	shown  map[string]string // by id
+	order  []string
 }
 
 func (l *listener) Show(v any, id string, update bool) {
@@ -27,7 +29,17 @@ func (l *listener) Show(v any, id string, update bool) {
 	if m, ok := v.(interface{ MIMEBundle() map[string]any }); ok {
 		v = m.MIMEBundle()
 	}
+	if live, ok := v.(map[string]any); ok && len(live) == 1 {
+		v = live["text/plain"]
+	}
 	l.events = append(l.events, fmt.Sprintf("%v id=%v update=%v", v, id != "", update))
+	if l.shown == nil {
+		l.shown = map[string]string{}
+	}
+	if _, ok := l.shown[id]; !ok {
+		l.order = append(l.order, id)
+	}
+	l.shown[id] = fmt.Sprint(v)
 }
 
 func (l *listener) Bundle(v any) map[string]any {
@@ -86,10 +98,10 @@ func TestProgressIsDrawnTenTimesASecond(t *testing.T) {
 		if first := l.events[0]; !strings.Contains(first, "update=false") || !strings.Contains(first, "░") {
 			t.Errorf("first %s", first)
 		}
-		if last := l.events[len(l.events)-1]; last != "sampling 10000 of 10000 in 2s id=true update=true" {
+		if last := l.events[len(l.events)-1]; last != "sampling 10000 of 10000 in 2s (5000/s) id=true update=true" {
 			t.Errorf("last %s", last)
 		}
-		if middle := l.events[len(l.events)/2+1]; !strings.Contains(middle, "1s left") {
+		if middle := l.events[len(l.events)/2+1]; !strings.Contains(middle, "1s left") || !strings.Contains(middle, "5000/s") {
 			t.Errorf("in the middle %s", middle)
 		}
 	})
@@ -117,6 +129,81 @@ func TestProgressByFractions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// lines are what stands under each name in the end, in the order in which the
+// names came.
+func (l *listener) lines() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var lines []string
+	for _, id := range l.order {
+		lines = append(lines, l.shown[id])
+	}
+	return strings.Join(lines, "|")
+}
+
+func TestBarsSayHowTheyEnded(t *testing.T) {
+	wait := func() { time.Sleep(2 * time.Second) }
+	for _, test := range []struct {
+		name string
+		do   func()
+		how  string // of the cell
+		want string
+	}{
+		{"to the end", func() { b := Progress("x"); b.Step(1, 2); wait(); b.Step(2, 2) }, "", "x 2 of 2 in 2s (1.0/s)"},
+		{"with a cell that was interrupted", func() { b := Progress("x"); wait(); b.Step(1, 2) }, "cancelled", "x cancelled at 1 of 2 after 2s (30.0/min)"},
+		{"with a cell that failed", func() { b := Progress("x"); b.Fraction(0.5); wait() }, "failed", "x failed at 50% after 2s"},
+		{"that never moved", func() { Progress("x") }, "cancelled", ""},
+		{"left behind by its cell", func() { b := Progress("x"); b.Step(1, 3); wait() }, "", "x at 1 of 3 in 2s (30.0/min)"},
+		{"that ended before its cell failed", func() { b := Progress("x"); b.Step(2, 2) }, "failed", "x 2 of 2 in 0s"},
+		{"slower than one in a minute", func() { b := Progress("x"); time.Sleep(time.Hour); b.Step(2, 2) }, "", "x 2 of 2 in 1h0m0s (2.0/h)"},
+		{"parts, one after the other", func() {
+			all := Progress("all")
+			for i := range 3 {
+				part := Progress("part")
+				part.Step(1, 2)
+				wait()
+				part.Step(2, 2)
+				all.Step(i+1, 3)
+			}
+		}, "", "part 2 of 2 in 2s (1.0/s)|all 3 of 3 in 6s (30.0/min)"},
+		{"parts at a time", func() {
+			all := Progress("all")
+			one, two := Progress("part"), Progress("part")
+			one.Step(2, 2)
+			two.Step(1, 2)
+			all.Step(1, 1)
+			two.Step(2, 2)
+		}, "", "part 2 of 2 in 0s|part 2 of 2 in 0s|all 1 of 1 in 0s"},
+		{"parts of what was interrupted", func() {
+			all := Progress("all")
+			all.Step(1, 3)
+			Progress("part").Step(1, 2)
+			wait()
+		}, "cancelled", "all cancelled at 1 of 3 after 2s (30.0/min)|part cancelled at 1 of 2 after 2s (30.0/min)"},
+		{"one after the other", func() { Progress("x").Step(1, 1); Progress("x").Step(1, 1) }, "", "x 1 of 1 in 0s|x 1 of 1 in 0s"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := attach(t)
+				test.do()
+				CellEnded(test.how)
+				if got := l.lines(); got != test.want {
+					t.Errorf("%q, want %q", got, test.want)
+				}
+				CellEnded("cancelled") // the next cell, which has none of them
+				if got := l.lines(); got != test.want {
+					t.Errorf("after the next cell %q, want %q", got, test.want)
+				}
+				bars.mu.Lock()
+				defer bars.mu.Unlock()
+				if len(bars.going) > 0 || len(bars.parts) > 0 {
+					t.Errorf("bars are left: %d, %v", len(bars.going), bars.parts)
+				}
+			})
+		})
+	}
 }
 
 func TestContextIsTheRunningCells(t *testing.T) {

@@ -38,7 +38,11 @@ type widget struct {
 // newWidget opens a model of that name, with one for its layout and, where
 // style names it, one for its style.
 func newWidget(name, style string, state map[string]any) *widget {
-	w := newModel(controlsModule, name+"Model", controlsModule, name+"View")
+	view := name + "View"
+	if name == "FloatProgress" {
+		view = "ProgressView" // of integers, too
+	}
+	w := newModel(controlsModule, name+"Model", controlsModule, view)
 	maps.Copy(w.state, state)
 	w.state["layout"] = newModel(baseModule, "LayoutModel", baseModule, "LayoutView").opened().reference()
 	w.state["style"] = newModel(controlsModule, style+"StyleModel", baseModule, "StyleView").opened().reference()

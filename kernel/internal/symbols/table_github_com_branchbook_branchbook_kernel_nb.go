@@ -15,6 +15,7 @@ func t_github_com_branchbook_branchbook_kernel_nb() map[string]reflect.Value {
 		"Bundle":        reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Bundle)(nil)),
 		"BundleOf":      reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.BundleOf),
 		"Button":        reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Button)(nil)),
+		"CellEnded":     reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.CellEnded),
 		"Clear":         reflect.ValueOf(github_com_branchbook_branchbook_kernel_nb_.Clear),
 		"Comm":          reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.Comm)(nil)),
 		"CommMessage":   reflect.ValueOf((*github_com_branchbook_branchbook_kernel_nb_.CommMessage)(nil)),

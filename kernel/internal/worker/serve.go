@@ -198,8 +198,20 @@ func (s *server) work(open func() (Cells, error)) {
 			}
 			d = Done{N: j.N, Took: d.Took, Failure: &Failure{Kind: InputRefused, Message: refused, Frames: frames}}
 		}
+		nb.CellEnded(d.how())
 		s.finish(d)
 	}
+}
+
+// how says in a word how a job ended; "" means well.
+func (d *Done) how() string {
+	switch {
+	case d.Failure != nil && d.Failure.Kind == string(engine.Interrupt):
+		return "cancelled"
+	case d.Failure != nil || d.Error != nil:
+		return "failed"
+	}
+	return ""
 }
 
 // finish sends d; if its result cannot travel, it says so in its place.
