@@ -3,7 +3,12 @@ package vm
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,32 +45,6 @@ var benchCalls = []struct{ name, call string }{
 	{"method calls", "methods(100000)"}, {"interface calls", "ifaces(100000)"}, {"closure calls", "closures(100000)"},
 }
 
-func bench(b *testing.B, open func() (engine.Engine, error)) {
-	nb := enginetest.Open(b, open)
-	run := func(source string) {
-		if _, out, err := nb.Run(context.Background(), source); err != nil || out.Failure != nil {
-			b.Fatal(source, err, out.Failure)
-		}
-	}
-	run(benchSource)
-	for _, c := range benchCalls {
-		b.Run(c.name, func(b *testing.B) {
-			run(c.call)
-			for b.Loop() {
-				run(c.call)
-			}
-		})
-	}
-	b.Run("one line cell", func(b *testing.B) {
-		run("z := 1")
-		for b.Loop() {
-			run("z + 1")
-		}
-	})
-}
-
-func BenchmarkVM(b *testing.B) { bench(b, newEngine) }
-
 // benchCell is a cell with a name of its own each time: what is measured is
 // check and compilation.
 const benchCell = `func made%[1]d(xs []float64) (mean, deviation float64, err error) {
@@ -92,43 +71,146 @@ for _, r := range byName%[1]d {
 // BenchmarkAgainstYaegi runs the same cells on both engines in turn, and tells
 // the median times of this one and by how much the other one takes longer.
 func BenchmarkAgainstYaegi(b *testing.B) {
+	engines := both(b)
+	for _, nb := range engines {
+		runCell(b, nb, benchSource)
+	}
+	for _, c := range benchCalls {
+		b.Run(c.name, func(b *testing.B) { against(b, engines, func() string { return c.call }, nil) })
+	}
+	n := 0
+	for _, c := range []struct {
+		name   string
+		repeat int // of benchCell
+	}{{"compile 20 lines", 1}, {"compile 200 lines", 10}, {"compile 1000 lines", 50}} {
+		b.Run(c.name, func(b *testing.B) {
+			against(b, engines, func() string {
+				var text strings.Builder
+				for range c.repeat {
+					n++
+					fmt.Fprintf(&text, benchCell+"\n", n)
+				}
+				return text.String()
+			}, nil)
+		})
+	}
+	b.Run("one line cell", func(b *testing.B) { against(b, engines, func() string { return "1 + 1" }, nil) })
+}
+
+// BenchmarkPrograms runs testdata/programs.txt on both engines and as compiled
+// Go, in turn: the median times on this one, by how much yaegi takes longer,
+// and how much longer this one takes than compiled Go.
+func BenchmarkPrograms(b *testing.B) {
+	text, err := os.ReadFile("testdata/programs.txt")
+	if err != nil {
+		b.Fatal(err)
+	}
+	type program struct{ name, call, source string }
+	var programs []program
+	for _, p := range strings.Split(string(text), "\n=== ")[1:] {
+		head, source, _ := strings.Cut(p, "\n")
+		name, call, _ := strings.Cut(head, ": ")
+		programs = append(programs, program{name, call, source})
+	}
+	sources := map[string]string{}
+	for _, p := range programs {
+		sources[p.name] = "package " + p.name + "\n" + p.source + "\nfunc Run() any { return " + p.call + " }\n"
+	}
+	compiled := buildPrograms(b, sources)
+	for _, p := range programs {
+		b.Run(p.name, func(b *testing.B) {
+			engines := both(b)
+			for i, nb := range engines {
+				if _, out, err := nb.Run(context.Background(), p.source); err != nil || out.Failure != nil {
+					if i == 0 {
+						b.Fatal(err, out.Failure)
+					}
+					engines[i] = nil // what yaegi cannot run has no ratio
+				}
+			}
+			against(b, engines, func() string { return p.call }, func() time.Duration { return compiled(p.name) })
+		})
+	}
+}
+
+// both are notebooks on this engine and on yaegi.
+func both(b *testing.B) [2]*enginetest.Notebook {
 	other := func() (engine.Engine, error) {
 		return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: symbols.All()})
 	}
-	engines := [2]*enginetest.Notebook{enginetest.Open(b, newEngine), enginetest.Open(b, other)}
-	run := func(nb *enginetest.Notebook, source string) time.Duration {
-		began := time.Now()
-		if _, out, err := nb.Run(context.Background(), source); err != nil || out.Failure != nil {
-			b.Fatal(source, err, out.Failure)
+	return [2]*enginetest.Notebook{enginetest.Open(b, newEngine), enginetest.Open(b, other)}
+}
+
+func runCell(b *testing.B, nb *enginetest.Notebook, source string) time.Duration {
+	began := time.Now()
+	if _, out, err := nb.Run(context.Background(), source); err != nil || out.Failure != nil {
+		b.Fatal(source, err, out.Failure)
+	}
+	return time.Since(began)
+}
+
+// against runs a cell on the engines, and what compiled runs, in turn.
+func against(b *testing.B, engines [2]*enginetest.Notebook, source func() string, compiled func() time.Duration) {
+	var took [3][]float64
+	for b.Loop() {
+		text := source()
+		for i, nb := range engines {
+			if nb != nil {
+				took[i] = append(took[i], float64(runCell(b, nb, text)))
+			}
 		}
-		return time.Since(began)
+		if compiled != nil {
+			took[2] = append(took[2], float64(compiled()))
+		}
 	}
-	compare := func(name string, source func() string) {
-		b.Run(name, func(b *testing.B) {
-			var took [2][]time.Duration
-			for b.Loop() {
-				text := source()
-				for i, nb := range engines {
-					took[i] = append(took[i], run(nb, text))
-				}
-			}
-			var medians [2]float64
-			for i := range took {
-				slices.Sort(took[i])
-				medians[i] = float64(took[i][len(took[i])/2])
-			}
-			b.ReportMetric(medians[0]/1e3, "µs")
-			b.ReportMetric(medians[1]/medians[0], "times-faster")
-			b.ReportMetric(0, "ns/op")
-		})
+	median := func(x []float64) float64 { slices.Sort(x); return x[len(x)/2] }
+	own := median(took[0])
+	b.ReportMetric(own/1e3, "µs")
+	if took[1] != nil {
+		b.ReportMetric(median(took[1])/own, "times-faster")
 	}
-	for _, nb := range engines {
-		run(nb, benchSource)
+	if took[2] != nil {
+		b.ReportMetric(own/median(took[2]), "times-compiled")
 	}
-	for _, c := range benchCalls {
-		compare(c.name, func() string { return c.call })
+	b.ReportMetric(0, "ns/op")
+}
+
+// buildPrograms compiles packages, and returns what runs the function Run of one
+// and tells how long that took.
+func buildPrograms(b *testing.B, sources map[string]string) func(name string) time.Duration {
+	dir := b.TempDir()
+	var imports, table strings.Builder
+	files := map[string]string{"go.mod": "module programs\n\ngo 1.26\n"}
+	for name, text := range sources {
+		files[name+"/"+name+".go"] = text
+		fmt.Fprintf(&imports, "import %q\n", "programs/"+name)
+		fmt.Fprintf(&table, "\t%q: %s.Run,\n", name, name)
 	}
-	n := 0
-	compare("compile", func() string { n++; return fmt.Sprintf(benchCell, n) })
-	compare("one line cell", func() string { return "1 + 1" })
+	files["main.go"] = "package main\n\nimport \"fmt\"\nimport \"os\"\nimport \"time\"\n" + imports.String() +
+		"\nvar runs = map[string]func() any{\n" + table.String() + "}\n\nvar sink any\n\n" +
+		"func main() {\n\tbegan := time.Now()\n\tsink = runs[os.Args[1]]()\n\tfmt.Print(time.Since(began).Nanoseconds())\n}\n"
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	build := exec.Command("go", "build", "-o", "programs.exe", ".")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod -buildvcs=false", "GOWORK=off", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("go build: %v\n%s", err, out)
+	}
+	return func(name string) time.Duration {
+		out, err := exec.Command(filepath.Join(dir, "programs.exe"), name).Output()
+		if err != nil {
+			b.Fatal(err)
+		}
+		ns, err := strconv.ParseInt(string(out), 10, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return time.Duration(ns)
+	}
 }
