@@ -131,9 +131,11 @@ soak: env ## compare PROGRAMS generated programs, run as cells, with compiled Go
 	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_PROGRAMS=$(PROGRAMS) go test -count 1 -timeout 0 -v -run '^(TestDifferential|TestMemory.*)$$' ./kernel/internal/engine/...
 
 .PHONY: bench
-bench: env model ## run the benchmarks
+bench: env kernel model $(VENV)/.bench ## run the benchmarks, and measure Jupyter's Go kernels side by side
 	$(call say,Running benchmarks)
 	go test -run '^$$' -bench . -benchmem ./lib/... ./kernel/...
+	$(call say,Measuring kernels: minutes)
+	@$(IN_VENV) python bench/kernels.py --write bench/README.md
 
 .PHONY: generate
 generate: env ## write the generated files again
