@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"sort"
 	"strings"
 	"unsafe"
 
@@ -239,6 +240,8 @@ func init() {
 		"log.Fatal":               func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprint(a...)) } },
 		"log.Fatalf":              func(e *Engine) any { return func(f string, a ...any) { e.fatal(fmt.Sprintf(f, a...)) } },
 		"log.Fatalln":             func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprintln(a...)) } },
+		"sort.Slice":              func(*Engine) any { return sortBy(sort.Slice) },
+		"sort.SliceStable":        func(*Engine) any { return sortBy(sort.SliceStable) },
 		"time.Sleep":              func(e *Engine) any { return e.sleep },
 		"(*sync.WaitGroup).Wait":  func(e *Engine) any { return e.waitFor },
 		"(*sync.WaitGroup).Add":   func(e *Engine) any { return e.add },

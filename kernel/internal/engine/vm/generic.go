@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"reflect"
 	"runtime"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -42,6 +43,9 @@ var generics = map[string]generic{
 			return values(atomic.CompareAndSwapPointer(word(a[0]), a[1].UnsafePointer(), a[2].UnsafePointer()))
 		}
 	},
+	"slices.Sort":           sortOrdered,
+	"slices.SortFunc":       sortFunc(sort.Slice),
+	"slices.SortStableFunc": sortFunc(sort.SliceStable),
 	"unique.Make":           uniqueMake,
 	"(unique.Handle).Value": uniqueValue,
 	"weak.Make": func(t reflect.Type, _ []reflect.Type) func([]reflect.Value) []reflect.Value {

@@ -26,6 +26,16 @@ type library struct {
 // has reports whether a package is one of ours, with syntax.
 func (l *library) has(p *types.Package) bool { return l.ours[p] }
 
+// instead reports whether an instance of a function of our source is made by
+// generics.
+func (l *library) instead(f *ssa.Function) bool {
+	if f.Origin() == nil {
+		return false
+	}
+	o, ok := f.Origin().Object().(*types.Func)
+	return ok && l.has(o.Pkg()) && generics[bare(o)] != nil
+}
+
 // external makes r the instance f of a generic function or method o of a
 // compiled package.
 func (l *library) external(f *ssa.Function, o *types.Func, r *function) error {

@@ -237,7 +237,7 @@ func (e *Engine) funcOf(f *ssa.Function) *function {
 		r.current.Store(c)
 		return r
 	}
-	if f.Blocks == nil {
+	if f.Blocks == nil || e.library.instead(f) {
 		if err := e.external(f, r); err != nil {
 			delete(e.funcs, f)
 			panic(err)

@@ -1,6 +1,8 @@
 package vm
 
 import (
+	_ "embed"
+	"os"
 	"testing"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
@@ -20,3 +22,13 @@ func TestConformance(t *testing.T) { enginetest.Conformance(t, newEngine) }
 func TestModules(t *testing.T) {
 	enginetest.Modules(t, newEngine, map[string]string{"unsafe refused.txt": "package unsafe runs"})
 }
+
+//go:embed testdata/examples.txt
+var examples string
+
+func TestExamples(t *testing.T) { enginetest.Examples(t, newEngine, examples) }
+
+//go:embed testdata/packages.txt
+var packages string
+
+func TestPackages(t *testing.T) { enginetest.PackageTests(t, newEngine, packages+os.Getenv("PKGS")) }

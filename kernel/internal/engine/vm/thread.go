@@ -282,10 +282,13 @@ func (e *Engine) enter() (t *thread, done func()) {
 			return
 		}
 		if _, ok := x.(halting); !ok {
-			if awaited() {
+			if within(recovering) {
 				panic(x)
 			}
 			e.panicked(t, x)
+		}
+		if within(ending) {
+			select {} // left behind
 		}
 		runtime.Goexit()
 	}
@@ -304,8 +307,11 @@ var recovering = map[string]bool{
 	"github.com/branchbook/branchbook/kernel/nb/testrun.guard": true,
 }
 
-// awaited reports whether the goroutine is in one of them.
-func awaited() bool {
+// ending are those that end the process when their goroutine exits.
+var ending = map[string]bool{"testing.tRunner": true}
+
+// within reports whether the goroutine is in one of these functions.
+func within(names map[string]bool) bool {
 	pcs := make([]uintptr, 256)
 	for skip := 2; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs)
@@ -313,7 +319,7 @@ func awaited() bool {
 		for more := n > 0; more; {
 			var f runtime.Frame
 			f, more = frames.Next()
-			if recovering[f.Function] {
+			if names[f.Function] {
 				return true
 			}
 		}

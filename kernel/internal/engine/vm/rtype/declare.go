@@ -55,8 +55,8 @@ func Declare(title, pkgPath string, shape reflect.Type, methods, ptrMethods int)
 	d := &Decl{}
 	d.typ, d.uncommon, d.methods = allocate(shape.Kind(), params, methods)
 	d.typ.copyHeader(Of(shape))
-	d.typ.copyRest(Of(shape)) // package reflect looks at the fields of map keys
-	d.typ.flag |= flagUncommon
+	d.typ.flag |= flagUncommon // a function's parameters lie behind what that is for
+	d.typ.copyRest(Of(shape))  // package reflect looks at the fields of map keys
 	if pkgPath != "" {
 		d.uncommon.pkgPath = offset(name(pkgPath, "", false, false, 0))
 	}
