@@ -90,6 +90,9 @@ func (b Block) Init(ctx context.Context, m Model, prompt []llm.Token, opt Option
 
 // Forecast is the most tokens that are decoded.
 func (b Block) Forecast(_, horizon, _ int) int {
+	if b.check() != nil {
+		return 0
+	}
 	b = b.withDefaults()
 	n := 0
 	for at := 0; at < horizon; at += b.Tokens {

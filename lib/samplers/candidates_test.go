@@ -37,6 +37,11 @@ func TestChoose(t *testing.T) {
 		{"top-p is a share of what top-k kept", Candidates{TopK: 2, TopP: .66}, four, 1},
 		{"a low temperature makes top-p keep fewer", Candidates{Temperature: .25, TopP: .9}, four, 1},
 		{"a high temperature makes top-p keep more", Candidates{Temperature: 4, TopP: .6}, four, 3},
+		{"min-p keeps what has a share of the first", Candidates{MinP: .5}, four, 2},
+		{"min-p of more than the second's share keeps the first", Candidates{MinP: .51}, four, 1},
+		{"min-p is after the temperature", Candidates{MinP: .5, Temperature: 4}, four, 4},
+		{"min-p of what top-p kept", Candidates{MinP: .25, TopP: .6}, four, 2},
+		{"a temperature near 0 keeps those as probable as the first", Candidates{Temperature: 1e-30, TopP: .99}, four, 1},
 		{"tokens of probability 0 are none", Candidates{}, tokensWith(.5, .5, 0, 0), 2},
 	} {
 		got, err := c.c.Choose(c.top)
@@ -61,8 +66,9 @@ func TestChooseFindsNoToken(t *testing.T) {
 
 // plainCandidates follows the definition word by word, in plain
 // probabilities: temper, keep the k most probable, then the fewest of them
-// whose share of their mass exceeds p.
-func plainCandidates(logProbs []float64, temperature float64, k int, p float64) []int {
+// whose share of their mass exceeds p, then those with min of the first's
+// probability.
+func plainCandidates(logProbs []float64, temperature float64, k int, p, min float64) []int {
 	ids := make([]int, len(logProbs))
 	for i := range ids {
 		ids[i] = i
@@ -79,7 +85,13 @@ func plainCandidates(logProbs []float64, temperature float64, k int, p float64) 
 	var mass float64
 	for n, i := range ids {
 		if mass += weight(i); mass/all > p {
-			return ids[:n+1]
+			ids = ids[:n+1]
+			break
+		}
+	}
+	for n, i := range ids {
+		if weight(i) < min*weight(ids[0]) {
+			return ids[:n]
 		}
 	}
 	return ids
@@ -92,6 +104,7 @@ func TestChooseIsThePlainDefinition(t *testing.T) {
 			Temperature: rapid.Float64Range(.1, 5).Draw(t, "temperature"),
 			TopK:        rapid.IntRange(0, 45).Draw(t, "top_k"),
 			TopP:        rapid.Float64Range(.01, 1).Draw(t, "top_p"),
+			MinP:        rapid.Float64Range(0, 1).Draw(t, "min_p"),
 		}
 		z := LogSumExp(logits)
 		var top []llm.TokenLogProb
@@ -108,8 +121,33 @@ func TestChooseIsThePlainDefinition(t *testing.T) {
 		for _, k := range kept {
 			got = append(got, int(k.Token))
 		}
-		if want := plainCandidates(logits, c.Temperature, c.TopK, c.TopP); !slices.Equal(got, want) {
+		if want := plainCandidates(logits, c.Temperature, c.TopK, c.TopP, c.MinP); !slices.Equal(got, want) {
 			t.Fatalf("%+v of %v keeps %v, want %v", c, logits, got, want)
 		}
 	})
+}
+
+// The factory takes every number at its word, where the struct's zeros are
+// defaults.
+func TestNewCandidates(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		topK        int
+		topP, alpha float64
+		want        string // the parameter that is refused; "" for none
+	}{
+		{1, 1, 1, ""}, {40, .95, 4, ""}, {1 << 40, 1e-300, 1e-30, ""},
+		{0, 1, 1, "top_k"}, {-3, 1, 1, "top_k"},
+		{1, 0, 1, "top_p"}, {1, -.5, 1, "top_p"}, {1, 1.01, 1, "top_p"}, {1, nan, 1, "top_p"},
+		{1, 1, 0, "alpha"}, {1, 1, -1, "alpha"}, {1, 1, nan, "alpha"}, {1, 1, inf, "alpha"},
+	} {
+		got, err := NewCandidates(c.topK, c.topP, c.alpha)
+		var param *ParamError
+		switch {
+		case c.want == "" && (err != nil || got != Candidates{Temperature: 1 / c.alpha, TopK: c.topK, TopP: c.topP}):
+			t.Errorf("%+v: %+v, error %v", c, got, err)
+		case c.want != "" && (!errors.As(err, &param) || param.Name != c.want):
+			t.Errorf("%+v: error %v, want one about %s", c, err, c.want)
+		}
+	}
 }

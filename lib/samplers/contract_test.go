@@ -2,10 +2,13 @@ package samplers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/branchbook/branchbook/lib/llm"
@@ -297,6 +300,29 @@ func TestEverySampler(t *testing.T) {
 				}
 			}
 		}},
+		{"decodes no more than was forecast, and records what", func(t *testing.T, m *toy.Model, s Sampler) {
+			if name := s.Name(); name == "power, patient" || name == "power, best" || name == "power by hand" {
+				return // only they know what they will ask for
+			}
+			for seed := range uint64(10) {
+				opt := Options{MaxTokens: 9, Seed: seed + 1}
+				c := generateOn(t, m, m.Prompt(), s, opt).Cost
+				if c.Forecast != Estimate(m, m.Prompt(), s, opt).Decoded || c.Decoded > c.Forecast || c.RolloutNodes > c.RolloutTokens {
+					t.Errorf("%s %v: cost %+v", s.Name(), s.Params(), c)
+				}
+			}
+		}},
+		{"has a record that JSON can hold", func(t *testing.T, m *toy.Model, s Sampler) {
+			rec := generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 9, Seed: 3})
+			text, err := json.Marshal(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var again llm.Record
+			if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again.Diagnostics, rec.Diagnostics) || !reflect.DeepEqual(again.Cost, rec.Cost) {
+				t.Errorf("%s: %+v comes back as %+v, error %v", s.Name(), rec.Diagnostics, again.Diagnostics, err)
+			}
+		}},
 		{"works with several end tokens", func(t *testing.T, _ *toy.Model, s Sampler) {
 			m := newToy(t, toy.Options{Seed: 3, Vocabulary: 8, Ends: []llm.Token{2, 5}})
 			for seed := range uint64(20) {
@@ -345,6 +371,48 @@ func TestParametersWithoutMeaning(t *testing.T) {
 		{Plain{Candidates{TopP: -0.1}}, "top_p"},
 		{Plain{Candidates{TopP: 1.1}}, "top_p"},
 		{Plain{Candidates{TopP: nan}}, "top_p"},
+		{Plain{Candidates{MinP: -.1}}, "min_p"},
+		{Plain{Candidates{MinP: 1.5}}, "min_p"},
+		{Plain{Candidates{MinP: nan}}, "min_p"},
+		{Block{}, "alpha"},
+		{Block{Alpha: inf}, "alpha"},
+		{Block{Alpha: 2, Tokens: -1}, "tokens"},
+		{Block{Alpha: 2, Blocks: -1}, "blocks"},
+		{Block{Alpha: 2, Rollouts: -1}, "rollouts"},
+		{Block{Alpha: 2, LookAhead: -2}, "look-ahead"},
+		{Block{Alpha: 2, Proposal: nan}, "proposal"},
+		{MCMC{}, "alpha"},
+		{MCMC{Alpha: nan}, "alpha"},
+		{MCMC{Alpha: -1}, "alpha"},
+		{MCMC{Alpha: 2, Block: -1}, "block"},
+		{MCMC{Alpha: 2, Moves: -2}, "moves"},
+		{MCMC{Alpha: 2, Chains: -1}, "chains"},
+		{MCMC{Alpha: 2, Proposal: -1}, "proposal"},
+		{Tempering{}, "alpha"},
+		{Tempering{Alpha: inf}, "alpha"},
+		{Tempering{Alpha: 2, Replicas: 1}, "replicas"},
+		{Tempering{Alpha: 2, Replicas: -1}, "replicas"},
+		{Tempering{Alpha: 2, Moves: -1}, "moves"},
+		{SMC{}, "alpha"},
+		{SMC{Alpha: nan}, "alpha"},
+		{SMC{Alpha: 2, Particles: -1}, "particles"},
+		{SMC{Alpha: 2, Ramp: -1}, "ramp"},
+		{SMC{Alpha: 2, Proposal: inf}, "proposal"},
+		{BestOf{N: -1}, "n"},
+		{BestOf{Temperature: -1}, "temperature"},
+		{BestOf{Temperature: 5e-324}, "temperature"},
+		{Majority{N: -1}, "n"},
+		{Majority{Temperature: nan}, "temperature"},
+		{Power{}.With(&MetropolisBranch{}), "alpha"},
+		{Power{Alpha: nan}.WithBeam(&BeamBranch{}), "alpha"},
+		{Power{Alpha: 2, LookAhead: -2}.With(&MetropolisBranch{}), "look-ahead"},
+		{Power{Alpha: 2, Proposal: -1}.With(&MetropolisBranch{}), "proposal"},
+		{Power{Alpha: 2}.With(&MetropolisBranch{Equilibration: -2}), "equilibration"},
+		{Power{Alpha: 2}.With(&MetropolisBranch{Proposals: 5000}), "draws"},
+		{Power{Alpha: 2}.With(&ImportanceBranch{Rollouts: -1}), "rollouts"},
+		{Power{Alpha: 2}.WithBeam(&BeamBranch{Branches: -1}), "beam top_k"},
+		{Adjust{Func: Identity, Candidates: Candidates{TopP: 2}}, "top_p"},
+		{Adjust{Func: Sharpen(0)}, "alpha"},
 	} {
 		m := newToy(t, toy.Options{})
 		_, err := Generate(context.Background(), m, m.Prompt(), c.s, Options{})
@@ -352,8 +420,45 @@ func TestParametersWithoutMeaning(t *testing.T) {
 		if !errors.As(err, &param) || param.Name != c.name {
 			t.Errorf("%#v: error %v, want one about %s", c.s, err, c.name)
 		}
+		if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("%s is %v, want ", c.name, param.Value)) {
+			t.Errorf("%#v: error %q does not say the value and the limit", c.s, err)
+		}
 		if m.Branches() != 1024 {
 			t.Errorf("%#v: a branch is left open", c.s)
+		}
+		generateOn(t, m, m.Prompt(), Plain{}, Options{MaxTokens: 3}) // and is usable
+	}
+}
+
+// Parameters at the edge of what numbers hold draw what they mean: the most
+// probable tokens. A look-ahead past everything looks as far as there is.
+func TestParametersAtTheEdge(t *testing.T) {
+	for seed := range uint64(10) {
+		m := newToy(t, toy.Options{Seed: seed})
+		opt := Options{MaxTokens: 8, Seed: seed + 1}
+		want := tokensOf(generateOn(t, m, m.Prompt(), greedy{}, opt))
+		for _, s := range []Sampler{
+			Plain{Candidates{Temperature: 1e-30}}, Plain{Candidates{Temperature: 1e-30, TopK: 4}}, Plain{Candidates{Temperature: 1e-30, TopP: .5}},
+			Plain{Candidates{Temperature: 1e-300}}, Plain{Candidates{TopK: 1}}, Plain{Candidates{MinP: 1}}, Plain{Candidates{TopP: 1e-300}},
+			LowTemperature{Alpha: 1e30}, BestOf{N: 1, Temperature: 1e-30}, BestOf{N: 3, Temperature: 1e-30, Score: ScoreMean}, Majority{Temperature: 1e-30},
+			Importance{Alpha: 1e6, LookAhead: NoLookAhead}, MCMC{Alpha: 1e30, Moves: NoMoves},
+		} {
+			if got := tokensOf(generateOn(t, m, m.Prompt(), s, opt)); !slices.Equal(got, want) {
+				t.Errorf("seed %d, %s %v: %v, want the most probable %v", seed, s.Name(), s.Params(), got, want)
+			}
+		}
+		for _, s := range []Sampler{
+			Importance{Alpha: 2, LookAhead: 1 << 40}, Power{Alpha: 2, LookAhead: 1 << 40}.With(&ImportanceBranch{}), Power{Alpha: 2, LookAhead: 1 << 40}.WithBeam(&BeamBranch{}),
+			Block{Alpha: 2, Tokens: 1 << 40, LookAhead: 1 << 40}, MCMC{Alpha: 2, Block: 1 << 40}, SMC{Alpha: 2, Ramp: 1 << 40},
+			Importance{Alpha: 1e30}, Importance{Alpha: 1e-30}, MCMC{Alpha: 1e30}, SMC{Alpha: 1e30}, Tempering{Alpha: 1e30}, Block{Alpha: 1e30}, Tempering{Alpha: 1e-30},
+		} {
+			for _, step := range generateOn(t, m, m.Prompt(), s, opt).Steps {
+				for _, c := range step.Candidates {
+					if !(c.Prob >= 0 && c.Prob <= 1) || math.IsNaN(c.ProbSE) || math.IsNaN(c.LogZeta) {
+						t.Fatalf("seed %d, %s %v: candidate %+v", seed, s.Name(), s.Params(), c)
+					}
+				}
+			}
 		}
 	}
 }

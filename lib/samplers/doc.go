@@ -20,8 +20,7 @@
 //
 // # Where to start
 //
-// [Generate] draws one completion with a [Sampler] ([Plain],
-// [LowTemperature], [Importance] or a type of your own) on a [Model] (an
+// [Generate] draws one completion with a [Sampler] on a [Model] (an
 // llm.Session, or the exact toy.Model) and returns an llm.Record:
 //
 //	s := samplers.Importance{Alpha: 4, Rollouts: 8, LookAhead: 16}
@@ -31,6 +30,28 @@
 //	fmt.Println(samplers.CostLine(rec.Cost), rec.Warnings)
 //
 // To go token by token, call a sampler's Init and Step.
+//
+// # The samplers
+//
+// Of the power distribution, one token or block at a time: [Importance], by
+// weighed rollouts of each candidate, is the first to try; [Block] does the
+// same for several tokens; [Power] takes its estimate of ζ from a
+// [BranchSampler], such as [MetropolisBranch], or from a [BeamSampler], such
+// as [BeamBranch].
+//
+// Of the power distribution, a whole completion at a time: [MCMC], [SMC] and
+// [Tempering].
+//
+// Baselines: [Plain] with what [Candidates] makes of it (top-k, nucleus,
+// min-p), [LowTemperature], [BestOf] and [Majority].
+//
+// Your own: a type with Sampler's methods, a [BranchSampler] or [BeamSampler],
+// or a function, by [Adjust]. They work wherever those of the package do.
+//
+// A sampler is a struct of settings, whose zeros mean defaults. Init gives a
+// [State], which is carried; Step gives the next one and an [Info], which is
+// diagnosed and carried nowhere. Generate gathers what steps tell into the
+// record's Diagnostics and Warnings.
 //
 // # What can be relied on
 //

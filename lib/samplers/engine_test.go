@@ -73,8 +73,9 @@ func TestSamplersHaveTheirLawsOnTheEngine(t *testing.T) {
 		{"importance", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, Proposal: 1} }, s, power, 60, [2]float64{}, [2]float64{.01, .004}},
 		{"importance from p^((1+α)/2)", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full} }, s, power, 60, [2]float64{}, [2]float64{.01, .004}},
 		{"wrong: low temperature is not the power distribution", func(a float64) Sampler { return LowTemperature{Alpha: a} }, s, power, 1, [2]float64{.2, .4}, [2]float64{1, 1}},
-		{"wrong: the seed's average of p^α", func(a float64) Sampler {
-			return seedAverage{Importance{Alpha: a, Candidates: full, Proposal: 1}}
+		{"metropolis", func(a float64) Sampler { return Power{Alpha: a, Candidates: full}.With(&MetropolisBranch{}) }, s, power, 30, [2]float64{}, [2]float64{.01, .004}},
+		{"wrong: metropolis with the average of p^α over its states", func(a float64) Sampler {
+			return Power{Alpha: a, Candidates: full}.With(&MetropolisBranch{StateAverage: true})
 		}, s, power, 60, [2]float64{.05, .006}, [2]float64{1, 1}},
 		{"wrong: end tokens' log-probability left out", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, Proposal: 1} }, deaf{s}, power, 60, [2]float64{.1, .2}, [2]float64{1, 1}},
 	} {

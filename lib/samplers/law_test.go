@@ -248,13 +248,83 @@ func TestSamplersHaveTheirLaws(t *testing.T) {
 			bounds: []bound{{1, 0, 1e-12}, {2, 0, 1e-12}, {4, 0, 1e-12}},
 		},
 		{
-			name: "wrong: the seed's average of p^α",
+			name:   "no look-ahead is low temperature",
+			make:   func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, LookAhead: NoLookAhead} },
+			target: lowTemperature,
+			seeds:  1,
+			bounds: []bound{{1, 0, 1e-12}, {2, 0, 1e-12}, {4, 0, 1e-12}},
+		},
+		{
+			name: "metropolis with 150 proposals",
 			make: func(a float64) Sampler {
-				return seedAverage{Importance{Alpha: a, Candidates: full, Proposal: 1}}
+				return Power{Alpha: a, Candidates: full}.With(&MetropolisBranch{Proposals: 150})
 			},
 			target: power,
-			seeds:  200,
-			bounds: []bound{{2, .1, 1}, {4, .05, 1}},
+			seeds:  20,
+			bounds: []bound{{1, 0, 1e-12}, {2, 0, .01}, {4, 0, .01}},
+		},
+		{
+			name:   "a branch sampler of one's own, seven futures two at a time",
+			make:   func(a float64) Sampler { return Power{Alpha: a, Candidates: full}.With(&patient{}) },
+			target: power,
+			seeds:  100,
+			bounds: []bound{{1, 0, 1e-12}, {2, 0, .03}, {4, 0, .06}},
+		},
+		{
+			name: "a beam that leaves nothing out is exact",
+			make: func(a float64) Sampler {
+				return Power{Alpha: a, Candidates: full}.WithBeam(&BeamBranch{Width: 1000})
+			},
+			target: power,
+			seeds:  1,
+			bounds: []bound{{1, 0, 1e-12}, {2, 0, 1e-12}, {4, 0, 1e-12}},
+		},
+		{
+			name: "a beam of three is a bound, nearer with sharper laws",
+			make: func(a float64) Sampler {
+				return Power{Alpha: a, Candidates: full}.WithBeam(&BeamBranch{})
+			},
+			target: power,
+			seeds:  1,
+			bounds: []bound{{1, 0, 1e-12}, {2, .01, .1}, {4, 0, .01}},
+		},
+		{
+			name: "an adjust function that asks for ζ",
+			make: func(a float64) Sampler {
+				return Adjust{Func: func(ctx context.Context, j *Adjustment) ([]float64, error) {
+					zeta, err := j.Zeta(ctx, a, 4, &ImportanceBranch{Rollouts: 30})
+					for i := range zeta {
+						zeta[i] += a * j.Candidates[i].LogProb
+					}
+					return zeta, err
+				}}
+			},
+			target: power,
+			seeds:  60,
+			bounds: []bound{{1, 0, 1e-12}, {2, 0, .02}, {4, 0, .04}},
+		},
+		{
+			name:   "an adjust function that leaves all as it is",
+			make:   func(float64) Sampler { return Adjust{Func: Identity} },
+			target: func(law *toy.Law, _ float64) []float64 { return law.Power(1) },
+			seeds:  1,
+			bounds: []bound{{1, 0, 1e-12}},
+		},
+		{
+			name:   "an adjust function that sharpens is low temperature",
+			make:   func(a float64) Sampler { return Adjust{Func: Sharpen(a)} },
+			target: lowTemperature,
+			seeds:  1,
+			bounds: []bound{{1, 0, 1e-12}, {2, 0, 1e-12}, {4, 0, 1e-12}},
+		},
+		{
+			name: "wrong: metropolis with the average of p^α over its states",
+			make: func(a float64) Sampler {
+				return Power{Alpha: a, Candidates: full}.With(&MetropolisBranch{Proposals: 150, StateAverage: true})
+			},
+			target: power,
+			seeds:  20,
+			bounds: []bound{{2, .1, 1}, {4, .015, 1}},
 		},
 		{
 			name:   "wrong: end tokens' log-probability left out",

@@ -107,6 +107,9 @@ func (c MCMC) Init(ctx context.Context, m Model, prompt []llm.Token, opt Options
 // Forecast is the most tokens that are decoded: growth and every move take a
 // horizon's worth, part of it in one batch.
 func (c MCMC) Forecast(_, horizon, _ int) int {
+	if c.check() != nil {
+		return 0
+	}
 	c = c.withDefaults()
 	n := 0
 	for h := min(c.Block, horizon); ; h = min(h+c.Block, horizon) {
@@ -187,6 +190,9 @@ func (c MCMC) move(ctx context.Context, m Model, s State, k chains, r ratio) (ch
 	at := make([]*draw, len(k.at))
 	for i, x := range k.at {
 		at[i] = x
+		if cuts[i] >= len(x.Tokens) {
+			continue // past the end, where there is nothing to draw
+		}
 		info.Proposed++
 		if accepts(r(x, proposed[i], cuts[i]), key("accept", i)) {
 			at[i] = proposed[i]

@@ -108,7 +108,7 @@ func (p Power) WithBeam(b BeamSampler) Sampler { return branching{p, nil, b} }
 
 // mostFutures of a candidate ends the loop of a branch sampler that never has
 // enough.
-const mostFutures = 1 << 16
+const mostFutures = 1 << 12
 
 // branching is Power with one of both.
 type branching struct {

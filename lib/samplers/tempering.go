@@ -145,6 +145,9 @@ func (t Tempering) move(ctx context.Context, m Model, s State, l ladder, info *I
 			l.at[k] = proposed[k]
 			continue
 		}
+		if cuts[k] >= len(x.Tokens) {
+			continue // past the end, where there is nothing to draw
+		}
 		info.Proposed++
 		power := t.power(k)
 		ratio := proposed[k].logWeightFrom(cuts[k], power, power) - x.logWeightFrom(cuts[k], power, power)

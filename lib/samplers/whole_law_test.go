@@ -99,13 +99,13 @@ func TestWholeCompletionsHaveTheirLaws(t *testing.T) {
 		{
 			name:   "mcmc, blocks of one token and 20 moves",
 			make:   func(a float64) Sampler { return MCMC{Alpha: a, Block: 1, Moves: 20} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
 			name:   "mcmc, one block, proposals from p",
 			make:   func(a float64) Sampler { return MCMC{Alpha: a, Block: 3, Moves: 40, Proposal: 1} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
@@ -118,37 +118,37 @@ func TestWholeCompletionsHaveTheirLaws(t *testing.T) {
 		{
 			name:   "wrong: mcmc that compares only what overlaps",
 			make:   func(a float64) Sampler { return overlap{MCMC{Alpha: a, Block: 1, Moves: 20}} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{2, .15, 1}, {4, .08, 1}},
 		},
 		{
 			name:   "wrong: mcmc that leaves end tokens out",
 			make:   func(a float64) Sampler { return endless{MCMC{Alpha: a, Block: 1, Moves: 20}} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{2, .05, 1}, {4, .06, 1}},
 		},
 		{
 			name:   "tempering with 3 replicas",
 			make:   func(a float64) Sampler { return Tempering{Alpha: a, Replicas: 3, Moves: 25} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
 			name:   "smc with 32 particles",
 			make:   func(a float64) Sampler { return SMC{Alpha: a, Particles: 32} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
 			name:   "smc with 32 particles and a ramp",
 			make:   func(a float64) Sampler { return SMC{Alpha: a, Particles: 32, Ramp: 3} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
 			name:   "smc with a ramp past the horizon",
 			make:   func(a float64) Sampler { return SMC{Alpha: a, Particles: 64, Ramp: 8, Proposal: 1} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
@@ -156,13 +156,13 @@ func TestWholeCompletionsHaveTheirLaws(t *testing.T) {
 			make: func(a float64) Sampler {
 				return Block{Alpha: a, Tokens: 2, Blocks: 30, Rollouts: 8}
 			},
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
 			name:   "block importance, one block for all",
 			make:   func(a float64) Sampler { return Block{Alpha: a, Tokens: 5, Blocks: 60, Proposal: 1} },
-			n:      1500,
+			n:      800,
 			bounds: []bound{{1, 0, .01}, {2, 0, .02}, {4, 0, .03}},
 		},
 		{
@@ -377,9 +377,8 @@ func (p cutPlan) flow(mu, next []float64, share float64) {
 }
 
 type weighedCompletion struct {
-	tokens       []llm.Token
-	q, w         []float64 // logs by token: of q_b, and of p^α/q_b
-	alpha, power float64
+	tokens []llm.Token
+	q, w   []float64 // logs by token: of q_b, and of p^α/q_b
 }
 
 func (c weighedCompletion) logQ(from int) float64 { return sum(c.q[min(from, len(c.q)):]) }
