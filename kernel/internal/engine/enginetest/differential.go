@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/exports"
 )
@@ -38,7 +36,7 @@ func Differential(t *testing.T, open func() (engine.Engine, error), without Feat
 	needGo(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // programs leave much behind, and soon
 	n, seed := envInt(t, "BRANCHBOOK_PROGRAMS", fewPrograms), envInt(t, "BRANCHBOOK_SEED", 1)
-	d := &differential{open: open, programs: programs(without), refused: map[string]int{}}
+	d := &differential{open: open, without: without, refused: map[string]int{}}
 	for _, path := range imports { // while nobody checks types: see exports.Importer
 		if _, err := exports.Importer().Import(path); err != nil {
 			t.Fatal(err)
@@ -57,7 +55,7 @@ func Differential(t *testing.T, open func() (engine.Engine, error), without Feat
 		for from := seed; from < seed+n; from += batch {
 			var c compiled
 			for s := from; s < min(from+batch, seed+n); s++ {
-				p := d.programs.Example(s)
+				p := generate(s, d.without)
 				if err := p.vet(); err != nil {
 					d.invalid = append(d.invalid, fmt.Sprintf("seed %d: %v", s, err))
 					continue
@@ -109,11 +107,11 @@ func envInt(t *testing.T, name string, or int) int {
 }
 
 type differential struct {
-	open     func() (engine.Engine, error)
-	programs *rapid.Generator[generated]
-	refused  map[string]int
-	invalid  []string
-	differ   []int
+	open    func() (engine.Engine, error)
+	without Feature
+	refused map[string]int
+	invalid []string
+	differ  []int
 }
 
 // vet says why the program is not for comparison: a compiler would refuse it.

@@ -3,12 +3,11 @@ package enginetest
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	pathpkg "path"
 	"regexp"
 	"slices"
 	"strings"
-
-	"pgregory.net/rapid"
 )
 
 // Feature is something that the grammar can say and an engine may not be able
@@ -127,17 +126,15 @@ func importing(text, more string) string {
 	return head + text
 }
 
-// programs generates programs without some features.
-func programs(without Feature) *rapid.Generator[generated] {
-	return rapid.Custom(func(t *rapid.T) generated {
-		g := &grammar{t: t, without: without, types: map[string]*typ{}}
-		var p generated
-		for range g.between(4, 12) {
-			p.items = append(p.items, g.item()...)
-		}
-		p.items = append(p.items, g.pending...)
-		return p
-	})
+// generate draws the program of a seed, without some features.
+func generate(seed int, without Feature) generated {
+	g := &grammar{random: rand.New(rand.NewPCG(uint64(seed), 0)), without: without, types: map[string]*typ{}}
+	var p generated
+	for range g.between(4, 12) {
+		p.items = append(p.items, g.item()...)
+	}
+	p.items = append(p.items, g.pending...)
+	return p
 }
 
 // grammar draws a program: types come before their uses, every expression has
@@ -147,7 +144,7 @@ func programs(without Feature) *rapid.Generator[generated] {
 // panics; maps are read in sorted order; slices that were appended to are not
 // shared; every loop and recursion is bounded.
 type grammar struct {
-	t         *rapid.T
+	random    *rand.Rand
 	without   Feature
 	types     map[string]*typ // by text
 	named     []*typ          // that the program declares
@@ -159,6 +156,7 @@ type grammar struct {
 	serial    int
 	trace     int
 	depth     int    // of statements
+	nest      int    // of literals
 	pure      bool   // within a function without side effects
 	inFunc    bool   // not at top level
 	results   []*typ // of the function around
@@ -180,8 +178,8 @@ type function struct {
 	rest    bool // the last parameter is variadic
 }
 
-// between draws from lo to hi; less is simpler.
-func (g *grammar) between(lo, hi int) int { return rapid.IntRange(lo, hi).Draw(g.t, "n") }
+// between draws from lo to hi.
+func (g *grammar) between(lo, hi int) int { return lo + g.random.IntN(hi-lo+1) }
 
 // chance is true once in n draws.
 func (g *grammar) chance(n int) bool { return g.between(0, n-1) == n-1 }
@@ -191,7 +189,7 @@ func fill(template string, words ...string) string {
 	return strings.NewReplacer(words...).Replace(template)
 }
 
-// one draws an element; the first is the simplest.
+// one draws an element.
 func one[T any](g *grammar, of ...T) T { return of[g.between(0, len(of)-1)] }
 
 func (g *grammar) has(f Feature) bool { return g.without&f == 0 }

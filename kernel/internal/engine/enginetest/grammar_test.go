@@ -4,11 +4,10 @@ import "testing"
 
 // What the grammar draws is Go, nearly always.
 func TestGeneratedProgramsAreGo(t *testing.T) {
-	g := programs(0)
 	const n = 200
 	bad := 0
 	for seed := range n {
-		p := g.Example(seed)
+		p := generate(seed, 0)
 		if err := p.vet(); err != nil {
 			bad++
 			t.Logf("seed %d: %v\n%s", seed, err, p.program())

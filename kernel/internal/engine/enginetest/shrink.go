@@ -16,8 +16,8 @@ const shrinkFor = 90 * time.Second
 // shrink makes a program smaller as long as what it prints differs, and
 // returns the difference.
 //
-// rapid's own way, fewer and smaller draws, changes all that is drawn after
-// them, and every try would cost a compilation. Here pieces of the program's
+// Fewer and smaller draws would change all that is drawn after them, and every
+// try would cost a compilation. Here pieces of the program's
 // text are cut: many, each alone, are compiled at once, and then as many as
 // possible of those that the difference does without are cut together.
 func (d *differential) shrink(t testing.TB, p generated, diff string) string {
