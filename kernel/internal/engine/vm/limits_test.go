@@ -14,6 +14,9 @@ import (
 
 // Cells that take without end get an error, and the next cell runs.
 func TestLimits(t *testing.T) {
+	if enginetest.Race {
+		t.Skip("the race detector's memory would be the cell's")
+	}
 	steps := engine.Limits{Steps: 1_000_000}
 	others := engine.Limits{Memory: 300 << 20, Goroutines: 2000}
 	for _, c := range []struct {
