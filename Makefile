@@ -123,12 +123,28 @@ yardsticks: bin/branchbook
 	$(call say,Running the yardsticks)
 	@out="$$(mktemp -d)"; trap 'rm -rf "$$out"' EXIT; "$$BRANCHBOOK_YARDSTICKS/conformance.sh" "$$out" "$(CURDIR)/bin/branchbook" run
 
-# PROGRAMS: how many; BRANCHBOOK_SEED: the first one's number.
+# PROGRAMS: how many; BRANCHBOOK_SEED: the first one's number. SOAK: how long
+# a kernel gets random requests. RUNS: how often papermill runs a notebook.
 PROGRAMS ?= 20000
+SOAK     ?= 10m
+RUNS     ?= 200
 .PHONY: soak
-soak: env ## compare PROGRAMS generated programs, run as cells, with compiled Go
+soak: soak-programs soak-kernel soak-papermill ## compare PROGRAMS generated programs with compiled Go; try the kernel for SOAK, and in RUNS runs of papermill
+
+.PHONY: soak-programs
+soak-programs: env
 	$(call say,Generating $(PROGRAMS) programs and running them as cells)
 	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_PROGRAMS=$(PROGRAMS) go test -count 1 -timeout 0 -v -run '^(TestDifferential|TestMemory.*)$$' ./kernel/internal/engine/...
+
+.PHONY: soak-kernel
+soak-kernel: env
+	$(call say,Sending a kernel random requests for $(SOAK))
+	BRANCHBOOK_REQUIRE=1 BRANCHBOOK_SOAK=$(SOAK) go test -count 1 -timeout 0 -v -run '^(TestSoak|TestAFlood.*)$$' ./kernel
+
+.PHONY: soak-papermill
+soak-papermill: kernel $(VENV)/.test
+	$(call say,Running a notebook with papermill $(RUNS) times)
+	$(IN_VENV) python test/soak_papermill.py $(RUNS)
 
 .PHONY: bench
 bench: env kernel model $(VENV)/.bench ## run the benchmarks, and measure Jupyter's Go kernels side by side

@@ -18,6 +18,7 @@ import (
 // The test binary is the kernel that the tests start, and its worker.
 func TestMain(m *testing.M) {
 	var err error
+	tallyOnSignal()
 	switch {
 	case len(os.Args) == 3 && os.Args[1] == "kernel":
 		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{
