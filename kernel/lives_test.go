@@ -515,26 +515,6 @@ func TestAParentThatCannotBeSeenIsNotWatched(t *testing.T) {
 	}
 }
 
-func TestPrintingWithoutEnd(t *testing.T) {
-	k := start(t)
-	r := k.Execute(`for { fmt.Println("x") }`)
-	r.Busy()
-	r.Input(1)
-	time.Sleep(500 * time.Millisecond)
-	began := time.Now()
-	k.Interrupt()
-	r.Reply(nil)
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("stopped after %v", took)
-	}
-	r = k.Execute(`strings.Repeat("y", 50_000_000)`)
-	var reply kerneltest.ExecuteReply
-	r.Reply(&reply)
-	if reply.Status != "ok" {
-		t.Errorf("%+v", reply)
-	}
-}
-
 func TestServeSaysWhatIsInTheWay(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

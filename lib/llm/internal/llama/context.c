@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -16,6 +17,8 @@ static void log_line(enum ggml_log_level level, const char *text, void *user) {
 void bb_init(void) {
 	llama_log_set(log_line, NULL);
 	ggml_log_set(log_line, NULL);
+	// What C prints must not wait in a buffer for a later cell.
+	setvbuf(stdout, NULL, _IONBF, 0);
 	llama_backend_init();
 #ifdef BRANCHBOOK_LLAMA_SYSTEM
 	ggml_backend_load_all(); // an installed ggml may keep its backends in files
