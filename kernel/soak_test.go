@@ -146,7 +146,7 @@ var stimuli = []stimulus{
 	}},
 	{name: "bytes", weight: 2, code: text("os.Stdout.Write([]byte{0, 0xff, 0x1b, '\\r', 0xe2, 0x82, '\\n'});"), check: showsAll(text("\x00\uFFFD\x1b\r\uFFFD\uFFFD\n"))},
 	{name: "an endless loop", weight: 3, code: text("for {}"), stop: 30 * time.Millisecond, check: failsWith("Interrupted")},
-	{name: "an endless wait", weight: 3, code: text("select {}"), stop: 30 * time.Millisecond, check: failsWith("Interrupted")},
+	{name: "an endless wait", weight: 3, code: text("time.Sleep(time.Hour)"), stop: 30 * time.Millisecond, check: failsWith("Interrupted")},
 	{name: "an endless flood", weight: 2, code: text("for { fmt.Println(\"flood\") }"), stop: 100 * time.Millisecond, check: failsWith("Interrupted")},
 	{name: "an endless flood of errors", weight: 1, code: text("for { fmt.Fprintln(os.Stderr, \"flood\") }"), stop: 100 * time.Millisecond, check: failsWith("Interrupted")},
 	{name: "an endless flood of displays", weight: 1, code: text("for { nb.Display(1) }"), stop: 100 * time.Millisecond, check: failsWith("Interrupted")},

@@ -40,10 +40,10 @@ type engineKind struct {
 // engines are what cells can run on, the default first.
 var engines = []engineKind{
 	{"vm", vm.Unfit(), func() (engine.Engine, error) {
-		return vm.New(vm.Options{Importer: exports.Importer(), Symbols: lab.All()})
+		return vm.New(vm.Options{Importer: exports.Importer(), Symbols: engine.Ordered(lab.All())})
 	}},
 	{"yaegi", "", func() (engine.Engine, error) {
-		return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: lab.All()})
+		return yaegi.New(yaegi.Options{Importer: exports.Importer(), Symbols: engine.Ordered(lab.All())})
 	}},
 }
 

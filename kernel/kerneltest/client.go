@@ -1,6 +1,7 @@
 package kerneltest
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -223,4 +224,42 @@ func (c *Client) close() {
 	}
 	c.nextMu.Unlock()
 	<-c.done
+}
+
+// Left takes what came and nobody has asked for: what goroutines of cells print
+// behind their cell's idle, say.
+func (c *Client) Left() []Message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := c.inbox
+	c.inbox = nil
+	return left
+}
+
+// SlowSubscriber connects a subscriber of iopub that takes one message at each
+// call, and whose queue holds no more than ZeroMQ must have.
+func SlowSubscriber(tb testing.TB, conn Connection) (next func() Message) {
+	tb.Helper()
+	sub, err := zmq.NewSocket(zmq.SUB)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { sub.Close() })
+	err = errors.Join(sub.SetRcvhwm(1), sub.SetRcvbuf(4096), sub.SetLinger(0), sub.SetRcvtimeo(Patience), sub.SetSubscribe(""),
+		sub.Connect(fmt.Sprintf("%s://%s:%d", conn.Transport, conn.IP, conn.IOPubPort)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func() Message {
+		tb.Helper()
+		frames, err := sub.RecvMessageBytes(0)
+		if err != nil {
+			tb.Fatalf("no message for a slow subscriber: %v", err)
+		}
+		m, err := unpack(conn.Key, "iopub", frames)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return m
+	}
 }

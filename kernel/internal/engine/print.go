@@ -1,11 +1,6 @@
 package engine
 
-import (
-	"reflect"
-	"time"
-
-	"golang.org/x/sys/unix"
-)
+import "reflect"
 
 // Print is the builtin print of cells' values: like Go's it writes to file
 // descriptor 2. It waits a moment until what was printed before has left file
@@ -17,7 +12,7 @@ func Print(args ...any) { write("", "", args) }
 func Println(args ...any) { write(" ", "\n", args) }
 
 func write(sep, end string, args []any) {
-	drain()
+	drain(1)
 	for i, x := range args {
 		if i > 0 {
 			print(sep)
@@ -25,19 +20,6 @@ func write(sep, end string, args []any) {
 		write1(x)
 	}
 	print(end)
-}
-
-// maxDrain is how long a reader may take. One that has a processor takes less
-// than a tenth of a millisecond; one that was stopped shall not stop the cell.
-const maxDrain = 50 * time.Millisecond
-
-// drain waits until the pipe of file descriptor 1 is empty.
-func drain() {
-	for end := time.Now().Add(maxDrain); ; time.Sleep(20 * time.Microsecond) {
-		if n, err := unix.IoctlGetInt(1, unix.TIOCINQ); err != nil || n == 0 || time.Now().After(end) {
-			return
-		}
-	}
 }
 
 func write1(x any) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/engine"
+	"github.com/branchbook/branchbook/kernel/internal/modules"
 	"github.com/branchbook/branchbook/kernel/internal/wire"
 	"github.com/branchbook/branchbook/kernel/internal/worker"
 )
@@ -22,7 +23,9 @@ import (
 // where it exits.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		if err := worker.Serve(func() (worker.Cells, error) { return worker.Cells{Scope: newScope(), Engine: printer{}}, nil }); err != nil {
+		if err := worker.Serve(func() (worker.Cells, error) {
+			return worker.Cells{Scope: newScope(), Engine: printer{}, Modules: modules.NewSet(true)}, nil
+		}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -38,7 +41,9 @@ type printer struct{}
 func (printer) Close() error { return nil }
 
 func (printer) Run(ctx context.Context, c *cell.Cell) engine.Outcome {
-	fmt.Println(c.Source)
+	if c.N < hiddenBase { // looking at a variable prints nothing
+		fmt.Println(c.Source)
+	}
 	switch {
 	case strings.Contains(c.Source, "for {}"):
 		<-ctx.Done()
@@ -80,6 +85,9 @@ func (h *heard) send(ch wire.Channel, m wire.Message) {
 		var s wire.Status
 		m.Decode(&s)
 		kind = s.ExecutionState
+	}
+	if kind == "stream" || kind == "error" {
+		kind += " " + string(m.Content)
 	}
 	h.outputs[parent.MsgID] = append(h.outputs[parent.MsgID], kind)
 	if kind == "idle" {

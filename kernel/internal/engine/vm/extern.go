@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/branchbook/branchbook/kernel/internal/engine"
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
 )
 
@@ -259,6 +260,8 @@ func init() {
 		"(*sync.Cond).Wait":       func(e *Engine) any { return e.wait },
 		"(*sync.Cond).Signal":     func(e *Engine) any { return e.signal },
 		"(*sync.Cond).Broadcast":  func(e *Engine) any { return e.broadcast },
+		"(*os.File).Write":        func(*Engine) any { return engine.Write },
+		"(*os.File).WriteString":  func(*Engine) any { return engine.WriteString },
 		"runtime.Goexit":          func(*Engine) any { return runtime.Goexit },
 	}
 }
