@@ -83,6 +83,7 @@ var hookCode = func() uintptr {
 
 // newCode makes the code of a function with a type for compiled callers.
 func (e *Engine) newCode(f *ssa.Function) *code {
+	defer e.types.enter(f)()
 	c := &code{e: e, id: uint(e.codes.Add(1)), name: nameOf(f), fn: f, through: isWrapper(f), source: e.sourceOf(f)}
 	sig := f.Signature
 	if r := sig.Recv(); r != nil { // a method's func value takes the receiver first

@@ -75,6 +75,7 @@ func (e *Engine) load(c *cell.Cell) (run program, err error) {
 	if c.Vars != nil {
 		files = append(files, c.Vars)
 	}
+	e.types.number(files)
 	e.created[c.Pkg] = true
 	pkg := e.prog.CreatePackage(c.Pkg, files, c.Info, false)
 	pkg.Build()
@@ -316,6 +317,7 @@ func (e *Engine) tryCompile(c *code) (b *body, err error) {
 			err = &refused{err: fmt.Errorf("cannot run this: %s: %v", c.fn, x)}
 		}
 	}()
+	defer e.types.enter(c.fn)()
 	return e.compile(c), nil
 }
 

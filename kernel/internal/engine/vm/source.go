@@ -40,6 +40,7 @@ func (e *Engine) addSource(p *cell.Package) *source {
 	s := &source{Package: p}
 	e.sources[p.Types] = s
 	e.created[p.Types] = true
+	e.types.number(p.Files)
 	s.ssa = e.prog.CreatePackage(p.Types, p.Files, p.Info, true)
 	s.ssa.Build()
 	return s

@@ -23,6 +23,11 @@ func TestModules(t *testing.T) {
 	enginetest.Modules(t, newEngine, map[string]string{"unsafe refused.txt": "package unsafe runs"})
 }
 
+//go:embed testdata/remaining.txt
+var remaining string
+
+func TestRemaining(t *testing.T) { enginetest.Remaining(t, newEngine, remaining) }
+
 //go:embed testdata/examples.txt
 var examples string
 

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
 	"reflect"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
@@ -27,6 +29,8 @@ type universe struct {
 	found   map[types.Type]reflect.Type // the same objects again
 	pending []func()                    // completes declared types
 	made    sync.Map                    // *rtype.Type of a named type that is ours to its token.Pos
+	locals  map[token.Pos]local         // types that are declared in functions
+	within  *ssa.Function               // whose types are asked for
 	back    sync.Map                    // *rtype.Type of a type with methods that is ours to types.Type
 }
 
@@ -232,7 +236,7 @@ func (u *universe) named(n *types.Named) reflect.Type {
 		refuse("the type %s of a compiled package", n)
 	}
 	if u.e.compiled(n.Obj().Pkg()) {
-		if r := u.e.externs.instance(n.Obj().Pkg().Path(), title(n)); r != nil {
+		if r := u.e.externs.instance(n.Obj().Pkg().Path(), u.title(n)); r != nil {
 			u.types.Set(n, r)
 			return r
 		}
@@ -249,7 +253,7 @@ func (u *universe) named(n *types.Named) reflect.Type {
 			pms = u.methodSet(types.NewPointer(n))
 		}
 	}
-	d := rtype.Declare(title(n), n.Obj().Pkg().Path(), shape, len(ms), len(pms))
+	d := rtype.Declare(u.title(n), n.Obj().Pkg().Path(), shape, len(ms), len(pms))
 	u.made.Store(rtype.Of(d.Type()), n.Obj().Pos())
 	u.declared(n, d, ms, pms, func() reflect.Type { return u.find(under) })
 	return d.Type()

@@ -16,11 +16,12 @@ func newEngine() (engine.Engine, error) {
 
 func TestSuite(t *testing.T) {
 	enginetest.Run(t, newEngine, map[string]string{
-		"exact/types have their names for fmt and reflect":                     "reflection sees shapes",
-		"exact/encoders see exported fields, tags and methods":                 "reflection sees shapes",
-		"cells/values of a type that is declared again are of the earlier one": "which cell a type is from is not kept",
-		"failures/all goroutines of a cell are asleep":                         "nobody looks whether they are",
-		"exact/panics are values of the runtime's types":                       "some panics are the interpreter's",
+		"exact/types have their names for fmt and reflect":                      "reflection sees shapes",
+		"exact/types of generic functions are named after their type arguments": "generic local types",
+		"exact/encoders see exported fields, tags and methods":                  "reflection sees shapes",
+		"cells/values of a type that is declared again are of the earlier one":  "which cell a type is from is not kept",
+		"failures/all goroutines of a cell are asleep":                          "nobody looks whether they are",
+		"exact/panics are values of the runtime's types":                        "some panics are the interpreter's",
 	})
 }
 
