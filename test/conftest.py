@@ -37,6 +37,12 @@ def missing(reason: str):
     pytest.skip(reason)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state(tmp_path_factory):
+    """What the tests run is no part of their user's history."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 @pytest.fixture(scope="session")
 def kernel():
     try:

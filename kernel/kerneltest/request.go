@@ -3,6 +3,7 @@ package kerneltest
 import (
 	"encoding/json"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -386,4 +387,13 @@ func (q *InputRequest) ReplyWithoutParent(value string) { q.reply(value, nil) }
 func (q *InputRequest) reply(value string, parent any) {
 	_, frames := packWith(q.c.conn.Key, q.c.session, "input_reply", parent, map[string]any{"value": value})
 	q.c.SendFrames("stdin", frames)
+}
+
+// Failure decodes an error message.
+func (m Message) Failure(tb testing.TB) (f Failure) {
+	tb.Helper()
+	if err := json.Unmarshal(m.Content, &f); err != nil {
+		tb.Fatalf("%v: %v", m, err)
+	}
+	return f
 }
