@@ -216,8 +216,6 @@ func TestMagicsOfOtherKernels(t *testing.T) {
 	for i, test := range []struct{ code, want string }{
 		{"%wasm\n%%\nfmt.Println(1)", "not to WebAssembly"},
 		{"%widgets", "GoNB's script"},
-		{"%with_inputs\n!read x", "commands read no input"},
-		{"%with_password", "commands read no input"},
 	} {
 		fails(t, k, 6+i, test.code, "MagicError", test.want)
 	}

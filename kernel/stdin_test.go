@@ -112,6 +112,34 @@ string(b)`)
 	r.Idle()
 }
 
+func TestACommandReadsWhatTheUserTypes(t *testing.T) {
+	k := start(t)
+	r := asking(k, "%with_inputs\n!read -p 'name: ' name; echo \"got $name\"\n!read more || echo 'no more'\n%with_password\n!read key; echo ${#key}")
+	r.Busy()
+	r.Input(1)
+	if q := r.InputRequest(); q.Password {
+		t.Errorf("%+v", q)
+	} else {
+		q.Reply("Ada Lovelace")
+	}
+	q := r.InputRequest()
+	if !q.Password {
+		t.Errorf("%+v", q)
+	}
+	q.Reply("secret")
+	if out, _, _ := r.Streams(); out != "got Ada Lovelace\nno more\n6\n" {
+		t.Errorf("%q", out)
+	}
+	r.ReplyOK(1)
+	r.Idle()
+
+	r = k.ExecuteWith(map[string]any{"code": "%with_inputs\n!read name; echo $name", "allow_stdin": false})
+	r.UntilIdle()
+	if reply := r.ReplyError(2); !strings.Contains(reply.EValue, "allow_stdin is false") {
+		t.Errorf("%+v", reply)
+	}
+}
+
 func TestWhatOneCellLeftUnreadIsNotTheNextOnes(t *testing.T) {
 	k := start(t)
 	r := asking(k, "var a, b int\nfmt.Scan(&a)\na")

@@ -85,6 +85,10 @@ func (t *turn) front(step cell.Step) error {
 	switch {
 	case step.Magic == "help":
 		t.print(helpText())
+	case step.Magic == "with_inputs":
+		t.reads = "shown"
+	case step.Magic == "with_password":
+		t.reads = "unseen"
 	case step.Magic == "rm":
 		return t.forget(step)
 	case step.Magic == "save":
@@ -152,7 +156,11 @@ func (t *turn) command(step cell.Step) error {
 		t.note("!*go " + shorten(rest) + " is ignored: cells are in no module of the go command's; %get fetches modules")
 		return nil
 	}
-	done, err := t.do(worker.Job{N: t.n, Command: &worker.Command{Name: step.Magic, Args: step.Args, Body: step.Body}})
+	command := &worker.Command{Name: step.Magic, Args: step.Args, Body: step.Body}
+	if slices.Contains(shells, step.Magic) {
+		command.Reads, t.reads = t.reads, ""
+	}
+	done, err := t.do(worker.Job{N: t.n, Command: command})
 	if err != nil || t.ended {
 		return err
 	}
@@ -162,13 +170,16 @@ func (t *turn) command(step cell.Step) error {
 		t.res.NextInput = done.Text
 	case f.Kind != worker.CommandFailed:
 		t.end(t.runFailure(*f))
-	case slices.Contains([]string{cell.Shell, "sh", "bash", "script"}, step.Magic):
+	case slices.Contains(shells, step.Magic):
 		t.failMagic(step, "ShellError", f.Message, t.negation(step, f.Message)...)
 	default:
 		t.failMagic(step, "MagicError", f.Message)
 	}
 	return nil
 }
+
+// shells are the magics that run a command of the user's.
+var shells = []string{cell.Shell, "sh", "bash", "script"}
 
 func shorten(text string) string {
 	if line, _, more := strings.Cut(text, "\n"); more {

@@ -26,6 +26,7 @@ type turn struct {
 
 	captured *capture // by %capture; nil where there is none
 	acts     bool     // the cell does more than ask about names
+	reads    string   // how the shell command that follows reads its input (worker.Command)
 
 	took  time.Duration // by Go since a %time about the rest of the cell
 	ended bool          // the cell failed, or no worker can be started

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -16,6 +17,9 @@ type Command struct {
 	Name string `json:"name"` // as in cell.Magics
 	Args string `json:"args,omitempty"`
 	Body string `json:"body,omitempty"`
+	// Reads says that a shell command reads the standard input: "shown" or
+	// "unseen", which is how the user types.
+	Reads string `json:"reads,omitempty"`
 }
 
 // CommandFailed is the kind of failure of a Command, beside engine's.
@@ -28,20 +32,20 @@ func command(ctx context.Context, cells Cells, j Job) Done {
 	var err error
 	switch c.Name {
 	case "!":
-		err = shell(ctx, "", shellName(), "-c", strings.TrimPrefix(c.Args, "*"))
+		err = shell(ctx, c.input(""), shellName(), "-c", strings.TrimPrefix(c.Args, "*"))
 	case "sh", "bash":
 		if c.Args != "" {
 			err = fmt.Errorf("%%%%%s takes no arguments, not %q", c.Name, c.Args)
 			break
 		}
-		err = shell(ctx, "", c.Name, "-c", c.Body)
+		err = shell(ctx, c.input(""), c.Name, "-c", c.Body)
 	case "script":
 		command := words(c.Args)
 		if len(command) == 0 {
 			err = errors.New("which command? %%script COMMAND [ARG...]")
 			break
 		}
-		err = shell(ctx, wholeLines(c.Body), command...)
+		err = shell(ctx, c.input(wholeLines(c.Body)), command...)
 	case "cd":
 		d.Settings, err = changeDir(c.Args)
 	case "pwd":
@@ -80,6 +84,17 @@ func command(ctx context.Context, cells Cells, j Job) Done {
 		d.Failure = &Failure{Kind: CommandFailed, Message: err.Error()}
 	}
 	return d
+}
+
+// input is what a shell command reads: the text, or what the user types.
+func (c Command) input(text string) io.Reader {
+	switch {
+	case c.Reads != "":
+		return os.Stdin
+	case text != "":
+		return strings.NewReader(text)
+	}
+	return nil
 }
 
 // one takes the quotes off an argument that is the only one.

@@ -187,7 +187,7 @@ func (s *server) work(open func() (Cells, error)) {
 		ctx, cancel := s.ctx, s.cancel
 		s.mu.Unlock()
 		if s.stdin != nil {
-			s.stdin.mentions(j.Source)
+			s.stdin.mentions(j)
 		}
 		end := s.watch(ctx, cancel)
 		d := run(ctx, cells, j)

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -29,11 +29,11 @@ const killAfter = 400 * time.Millisecond
 // shell runs a command with our output. When ctx ends, all that the command has
 // started and waits for is interrupted, as by Ctrl-C, and soon killed. What it
 // leaves in the background stays in our process group, and ends with it.
-func shell(ctx context.Context, input string, command ...string) error {
+func shell(ctx context.Context, input io.Reader, command ...string) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if input != "" {
-		cmd.Stdin = strings.NewReader(input)
+	if input != nil {
+		cmd.Stdin = input
 		cmd.WaitDelay = killAfter // for who reads it in the background
 	}
 	if err := cmd.Start(); err != nil {

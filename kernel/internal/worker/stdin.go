@@ -54,7 +54,8 @@ const (
 
 // stdin is the child's descriptor 0.
 type stdin struct {
-	used atomic.Bool // a cell mentions the standard input
+	used   atomic.Bool // a cell mentions the standard input
+	unseen bool        // what is typed for the job that runs is not to be seen
 
 	mu   sync.Mutex
 	w    int // the pipe's writing end; -1 for none
@@ -135,11 +136,19 @@ func (in *stdin) unread() bool {
 	return err == nil && n > 0
 }
 
-// mentions notes whether a cell may read its standard input: most never do,
-// and are not looked at.
-func (in *stdin) mentions(source string) {
+// mentions notes whether a job may read its standard input: most never do, and
+// are not looked at.
+func (in *stdin) mentions(j Job) {
+	in.unseen = false
+	if j.Command != nil {
+		if j.Command.Reads != "" {
+			in.used.Store(true)
+			in.unseen = j.Command.Reads == "unseen"
+		}
+		return
+	}
 	for _, word := range []string{"Stdin", "stdin", "Scan", "NewFile", "RequestInput"} {
-		if strings.Contains(source, word) {
+		if strings.Contains(j.Source, word) {
 			in.used.Store(true)
 		}
 	}
@@ -198,7 +207,7 @@ func (s *server) watch(ctx context.Context, cancel context.CancelFunc) (end func
 	if in.unread() || in.waited() { // by, or for, an earlier cell
 		in.renew()
 	}
-	over, ended := make(chan struct{}), make(chan struct{})
+	over, ended, unseen := make(chan struct{}), make(chan struct{}), in.unseen
 	var refused string
 	go func() {
 		defer close(ended)
@@ -220,7 +229,7 @@ func (s *server) watch(ctx context.Context, cancel context.CancelFunc) (end func
 				in.renew()
 				continue
 			}
-			switch a, err := s.ask(ctx, Ask{}); {
+			switch a, err := s.ask(ctx, Ask{Password: unseen}); {
 			case err != nil: // interrupted: see above
 			case a.Refused != "":
 				refused = a.Refused
