@@ -194,7 +194,7 @@ func (d *differential) run(t testing.TB, cells []string) (printed, refused strin
 	defer nb.Engine.Close()
 	var b strings.Builder
 	for _, c := range cells {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		s, out, err := nb.Run(ctx, c)
 		cancel()
 		b.WriteString(s)
