@@ -107,7 +107,11 @@ func (k *compiler) callWith(c *ssa.CallCommon, args []uintptr, results []value, 
 		if f.native != nil {
 			return f.native.call(&g)
 		}
-		return g.static(f)
+		ordinary := g.static(f)
+		if o := k.inline(c.StaticCallee(), f, args, results, here, ordinary); o != nil {
+			return o
+		}
+		return ordinary
 	}
 	g.sig = k.e.layoutOf(sig)
 	g.args = args[1:]

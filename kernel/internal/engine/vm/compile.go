@@ -35,6 +35,10 @@ type compiler struct {
 	added   increment // the last one of the block, and its number
 	addedAt int
 
+	within   *inlining // the call that is inlined
+	returned []value   // where its results go
+	inlined  int       // instructions of inlined calls
+
 	begins  map[token.Pos]token.Pos // see begin
 	near    token.Pos               // of the last instruction that has a position
 	lost    bool                    // see lostDefers
@@ -57,34 +61,41 @@ func (e *Engine) compile(c *code) *body {
 	}
 	k.parameters()
 	k.findLocals()
-	k.shared = k.share()
-	for _, b := range c.fn.Blocks {
-		for _, i := range b.Instrs {
-			if v, ok := i.(ssa.Value); ok {
-				k.assign(v)
-			}
-		}
-	}
-	r := &body{guarded: k.defers()}
-	r.entry = k.blockOf(c.fn.Blocks[0])
+	r := &body{guarded: k.defers(), entry: k.body()}
 	if c.fn.Recover != nil {
-		r.recover = k.blockOf(c.fn.Recover)
-	}
-	for len(k.queue) > 0 {
-		b := k.queue[0]
-		k.queue = k.queue[1:]
-		k.build(b)
-	}
-	if r.recover == nil {
+		r.recover = k.blocks[c.fn.Recover]
+	} else {
 		r.recover = k.restart
 	}
-	k.link()
 	if len(k.start) > 0 {
 		first := r.entry
 		r.entry = &block{ops: k.start, next: func(*frame) *block { return first }}
 	}
 	c.finish(k.memory, k.inits)
 	return r
+}
+
+// body compiles the blocks of the function and returns the first.
+func (k *compiler) body() *block {
+	k.shared = k.share()
+	for _, b := range k.fn.Blocks {
+		for _, i := range b.Instrs {
+			if v, ok := i.(ssa.Value); ok {
+				k.assign(v)
+			}
+		}
+	}
+	entry := k.blockOf(k.fn.Blocks[0])
+	if k.fn.Recover != nil {
+		k.blockOf(k.fn.Recover)
+	}
+	for len(k.queue) > 0 {
+		b := k.queue[0]
+		k.queue = k.queue[1:]
+		k.build(b)
+	}
+	k.link()
+	return entry
 }
 
 // defers reports whether deferred calls may run at the function's end.
@@ -311,7 +322,7 @@ func constantValue(c *ssa.Const, t reflect.Type) reflect.Value {
 
 // spot numbers a place that may panic.
 func (k *compiler) spot(pos token.Pos) int32 {
-	k.c.spots = append(k.c.spots, spot{k.begin(pos)})
+	k.c.spots = append(k.c.spots, spot{k.begin(pos), k.within})
 	return int32(len(k.c.spots) - 1)
 }
 

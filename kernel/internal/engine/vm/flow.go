@@ -115,6 +115,10 @@ func (k *compiler) end(r *block, b *ssa.BasicBlock, last ssa.Instruction) {
 func returns(*frame) *block { return nil }
 
 func (k *compiler) results(r *ssa.Return) {
+	if k.within != nil {
+		k.returnTo(r)
+		return
+	}
 	if len(r.Results) == 1 {
 		k.emit(copyOp(k.c.sig.results[0].typ, k.c.sig.results[0].off, k.slot(r.Results[0])))
 		return

@@ -73,11 +73,16 @@ type code struct {
 	typ      reflect.Type   // of its func values
 	enter    entrance
 	spots    []spot
-	through  bool    // a wrapper: a deferred call of it is one of what it calls
-	source   *source // the module's package that it comes from; nil for none
+	through  bool          // a wrapper: a deferred call of it is one of what it calls
+	small    *ssa.Function // kept for calls that are inlined; nil if they are not
+	source   *source       // the module's package that it comes from; nil for none
 }
 
-type spot struct{ pos token.Pos }
+// spot is a place that may panic.
+type spot struct {
+	pos    token.Pos
+	within *inlining // the call that it is in, if that is inlined
+}
 
 // layout is where results and parameters lie in a frame: it depends on their
 // types alone, so that callers need not know the code.

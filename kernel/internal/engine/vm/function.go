@@ -93,6 +93,9 @@ func (e *Engine) newCode(f *ssa.Function) *code {
 		}
 		sig = types.NewSignatureType(nil, nil, nil, types.NewTuple(vars...), sig.Results(), sig.Variadic())
 	}
+	if small(f) {
+		c.small = f
+	}
 	params, results := e.signature(sig)
 	c.sig = newLayout(startFrame(), params, results)
 	c.enter = c.sig.entrance(0)

@@ -28,7 +28,7 @@ func (k *compiler) findLocals() {
 			if t.Size() > maxLocal || !k.stays(a) {
 				continue
 			}
-			if p := spilled(b, n); p != nil {
+			if p := spilled(b, n); p != nil && (k.within == nil || unchanged(a)) {
 				k.locals[a] = k.slots[p]
 				continue
 			}

@@ -292,6 +292,9 @@ func (e *Engine) shed(c *code) {
 	if f.Parent() != nil {
 		delete(e.funcs, f)
 	}
+	if c.small != nil {
+		return
+	}
 	f.Params, f.FreeVars, f.Locals, f.Blocks, f.Recover, f.AnonFuncs = nil, nil, nil, nil, nil, nil
 }
 

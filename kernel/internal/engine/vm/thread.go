@@ -245,7 +245,15 @@ func places(stops []stop) []engine.Frame {
 		if i > 0 && stops[i-1].deferred || int(s.at) >= len(s.code.spots) || s.code.through {
 			continue
 		}
-		f, ok := s.code.place(s.code.spots[s.at].pos)
+		at := s.code.spots[s.at]
+		if in := at.within; in != nil {
+			if f, ok := s.code.place(at.pos); ok {
+				f.Func = in.name
+				r = append(r, f)
+			}
+			at = s.code.spots[in.call]
+		}
+		f, ok := s.code.place(at.pos)
 		if !ok {
 			continue
 		}
