@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -73,9 +74,11 @@ func TestSamplersHaveTheirLawsOnTheEngine(t *testing.T) {
 		{"importance", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, Proposal: 1} }, s, power, 60, [2]float64{}, [2]float64{.01, .004}},
 		{"importance from p^((1+α)/2)", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full} }, s, power, 60, [2]float64{}, [2]float64{.01, .004}},
 		{"wrong: low temperature is not the power distribution", func(a float64) Sampler { return LowTemperature{Alpha: a} }, s, power, 1, [2]float64{.2, .4}, [2]float64{1, 1}},
-		{"metropolis", func(a float64) Sampler { return Power{Alpha: a, Candidates: full}.With(&MetropolisBranch{}) }, s, power, 30, [2]float64{}, [2]float64{.01, .004}},
-		{"wrong: metropolis with the average of p^α over its states", func(a float64) Sampler {
-			return Power{Alpha: a, Candidates: full}.With(&MetropolisBranch{StateAverage: true})
+		{"metropolis", func(a float64) Sampler {
+			return Power{Alpha: a, Candidates: full}.With(&MetropolisBranch{Proposals: 200})
+		}, s, power, 15, [2]float64{}, [2]float64{.01, .004}},
+		{"wrong: the average of p^α over a chain's states", func(a float64) Sampler {
+			return stateAverage{Importance{Alpha: a, Candidates: full, Proposal: 1}}
 		}, s, power, 60, [2]float64{.05, .006}, [2]float64{1, 1}},
 		{"wrong: end tokens' log-probability left out", func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, Proposal: 1} }, deaf{s}, power, 60, [2]float64{.1, .2}, [2]float64{1, 1}},
 	} {
@@ -100,7 +103,8 @@ func TestSamplersHaveTheirLawsOnTheEngine(t *testing.T) {
 func TestTokensDoNotDependOnBatchesOnTheEngine(t *testing.T) {
 	tiny := llmtest.Tiny{Seed: 1, Quantised: true}
 	prompt := []llm.Token{0, 2, 1}
-	for _, s := range []Sampler{Plain{}, LowTemperature{Alpha: 1.5}, Importance{Alpha: 1.5}, Importance{Alpha: 2, Proposal: 2, Rollouts: 5}} {
+	for _, s := range []Sampler{Plain{}, LowTemperature{Alpha: 1.5}, Importance{Alpha: 1.5}, Importance{Alpha: 2, Proposal: 2, Rollouts: 5},
+		Block{Alpha: 1.5, Tokens: 3, Blocks: 4, Rollouts: 3, LookAhead: 4}, MCMC{Alpha: 1.5, Block: 6, Moves: 3, Chains: 3}, Tempering{Alpha: 2, Replicas: 3, Moves: 3}, BestOf{N: 6}} {
 		large := tinySession(t, tiny, llm.SessionOptions{})
 		for _, c := range []struct {
 			opt    llm.SessionOptions
@@ -131,5 +135,28 @@ func TestTokensDoNotDependOnBatchesOnTheEngine(t *testing.T) {
 				t.Errorf("%s with %+v: %d branches and room for %d, had %d and %d", s.Name(), c.opt, small.Branches(), small.Room(), branches, room)
 			}
 		}
+	}
+}
+
+// Rollouts that share a branch while they are equal have the tokens that they
+// would have apart, and to the last bit their log-probabilities.
+func TestMergedRolloutsOnTheEngine(t *testing.T) {
+	s := tinySession(t, llmtest.Tiny{Seed: 1, Quantised: true}, llm.SessionOptions{})
+	for _, alpha := range []float64{1.5, 3} {
+		var nodes, tokens int
+		for seed := range uint64(6) {
+			opt := Options{MaxTokens: 10, Seed: seed + 1}
+			merged := generateOn(t, s, []llm.Token{0, 2, 1}, Importance{Alpha: alpha, Proposal: alpha}, opt)
+			apart := generateOn(t, s, []llm.Token{0, 2, 1}, Importance{Alpha: alpha, Proposal: alpha, NoMerge: true}, opt)
+			if !reflect.DeepEqual(merged.Steps, apart.Steps) {
+				t.Errorf("α = %v, seed %d: merged %v, apart %v, or other probabilities", alpha, seed, tokensOf(merged), tokensOf(apart))
+			}
+			nodes += merged.Cost.RolloutNodes
+			tokens += merged.Cost.RolloutTokens
+		}
+		if nodes >= tokens {
+			t.Errorf("α = %v: %d nodes for %d rollout tokens", alpha, nodes, tokens)
+		}
+		t.Logf("α = %v: distinct nodes ÷ rollout tokens %.2f", alpha, float64(nodes)/float64(tokens))
 	}
 }

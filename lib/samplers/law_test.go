@@ -327,6 +327,15 @@ func TestSamplersHaveTheirLaws(t *testing.T) {
 			bounds: []bound{{2, .1, 1}, {4, .015, 1}},
 		},
 		{
+			name: "wrong: the average of p^α over a chain's states",
+			make: func(a float64) Sampler {
+				return stateAverage{Importance{Alpha: a, Candidates: full, Proposal: 1}}
+			},
+			target: power,
+			seeds:  200,
+			bounds: []bound{{2, .1, 1}, {4, .05, 1}},
+		},
+		{
 			name:   "wrong: end tokens' log-probability left out",
 			make:   func(a float64) Sampler { return Importance{Alpha: a, Candidates: full, Proposal: 1} },
 			model:  func(m Model) Model { return deaf{m} },

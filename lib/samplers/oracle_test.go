@@ -119,3 +119,38 @@ func (d deaf) Extend(ctx context.Context, steps []llm.Step) ([]llm.Row, error) {
 	}
 	return rows, err
 }
+
+// stateAverage is Importance with MetropolisBranch's StateAverage in place of
+// ζ̂, as it is in the end: the mean of p^α over states of a chain that already
+// has the law p^α, which is S_2α/S_α in place of S_α.
+type stateAverage struct{ Importance }
+
+func (a stateAverage) Step(ctx context.Context, m Model, s State) (State, Info, error) {
+	p := a.withDefaults()
+	kept, err := p.Candidates.Choose(s.Row.Top)
+	if err != nil {
+		return s, Info{}, err
+	}
+	seen, err := p.lookAhead(m, s, kept).run(ctx, m, s)
+	if err != nil {
+		return s, Info{}, err
+	}
+	step := newStep(m, s.Row, kept)
+	for i, p := range averageOfPowers(kept, seen, p.Alpha, p.Proposal) {
+		step.Candidates[i].Prob = p
+	}
+	return seen.emit(ctx, m, s, chose(step, 0), 0, p.reads(m))
+}
+
+func averageOfPowers(kept []llm.TokenLogProb, v view, alpha, b float64) []float64 {
+	weights, squares := v.logWeights(alpha, b), v.logWeights(2*alpha, b)
+	lw := make([]float64, len(kept))
+	for i, t := range kept {
+		lw[i] = alpha * t.LogProb
+		if weights[i] != nil {
+			lw[i] += LogSumExp(squares[i]) - LogSumExp(weights[i])
+		}
+	}
+	probs, _ := Normalise(lw)
+	return probs
+}
