@@ -9,7 +9,10 @@ type Record struct {
 	Sampler string     `json:"sampler"` // "importance", "plain", ...
 	// Params are the sampler's parameters by name, as set after defaults.
 	Params map[string]float64 `json:"params"`
-	Seed   uint64             `json:"seed"`
+	// Target is the law that the sampler draws from, or tends to, in words:
+	// with candidates left out it is another than without.
+	Target string `json:"target,omitempty"`
+	Seed   uint64 `json:"seed"`
 
 	Prompt       string  `json:"prompt"`
 	PromptTokens []Token `json:"prompt_tokens"`

@@ -76,6 +76,10 @@ func (b *BeamBranch) FutureLogProb(beams []Beam) float64 {
 	return LogSumExp(lw)
 }
 
+func (*BeamBranch) caveat() string {
+	return "ζ of a beam is a bound from below: candidates with many futures count for too little; no standard errors"
+}
+
 // path is a beam with the branch that holds it but for its last token.
 type path struct {
 	Beam
@@ -88,7 +92,7 @@ func (p branching) search(ctx context.Context, m Model, s State, l lookAhead, ze
 	if room := m.Room(); room < l.depth {
 		l.depth, v.clipped = room, true
 	}
-	if l.depth < 1 {
+	if v.depth = max(l.depth, 0); v.depth == 0 {
 		return v, nil
 	}
 	for i, t := range l.tokens { // one candidate after the other, where they do not fit together

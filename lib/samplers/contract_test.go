@@ -323,6 +323,13 @@ func TestEverySampler(t *testing.T) {
 				t.Errorf("%s: %+v comes back as %+v, error %v", s.Name(), rec.Diagnostics, again.Diagnostics, err)
 			}
 		}},
+		{"says what it draws from", func(t *testing.T, m *toy.Model, s Sampler) {
+			_, own := s.(greedy)
+			_, adjust := s.(Adjust)
+			if rec := generateOn(t, m, m.Prompt(), s, Options{MaxTokens: 2, Seed: 3}); (rec.Target == "") != (own || adjust) {
+				t.Errorf("%s: target %q", s.Name(), rec.Target)
+			}
+		}},
 		{"works with several end tokens", func(t *testing.T, _ *toy.Model, s Sampler) {
 			m := newToy(t, toy.Options{Seed: 3, Vocabulary: 8, Ends: []llm.Token{2, 5}})
 			for seed := range uint64(20) {

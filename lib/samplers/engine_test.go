@@ -160,3 +160,40 @@ func TestMergedRolloutsOnTheEngine(t *testing.T) {
 		t.Logf("α = %v: distinct nodes ÷ rollout tokens %.2f", alpha, float64(nodes)/float64(tokens))
 	}
 }
+
+// Whole completions through llama.cpp have the law that the model's own
+// enumeration gives, as far as so few of them can tell; noise is what as many
+// draws from the law itself would be off by.
+func TestWholeCompletionsHaveTheirLawsOnTheEngine(t *testing.T) {
+	const length, n = 3, 120
+	prompt := []llm.Token{0, 2}
+	s := tinySession(t, llmtest.Tiny{Seed: 1}, llm.SessionOptions{})
+	law := enumerate(t, s, prompt, length)
+	for _, c := range []struct {
+		name   string
+		make   func(alpha float64) Sampler
+		alphas []float64
+		low    float64
+		high   float64 // and half as much again as the noise
+	}{
+		{"mcmc", func(a float64) Sampler { return MCMC{Alpha: a, Block: length, Moves: 30, Proposal: (1 + a) / 2} }, referenceAlphas, 0, .05},
+		{"tempering", func(a float64) Sampler { return Tempering{Alpha: a, Replicas: 3, Moves: 20} }, referenceAlphas, 0, .05},
+		{"smc", func(a float64) Sampler { return SMC{Alpha: a, Particles: 200, Proposal: (1 + a) / 2} }, []float64{1, 2, 4}, 0, .05},
+		{"block", func(a float64) Sampler { return Block{Alpha: a, Tokens: 2, Blocks: 150} }, []float64{1, 2, 4}, 0, .05},
+		{"wrong: mcmc without moves", func(a float64) Sampler { return MCMC{Alpha: a, Moves: NoMoves} }, referenceAlphas, .4, 1},
+		{"wrong: mcmc that compares only what overlaps", func(a float64) Sampler {
+			return overlap{MCMC{Alpha: a, Block: length, Moves: 30, Proposal: (1 + a) / 2}}
+		}, []float64{2}, .3, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, alpha := range c.alphas {
+				want := law.Power(alpha)
+				tv, floor := toy.TotalVariation(emitted(t, s, law, prompt, length, n, c.make(alpha)), want), noise(want, n)
+				t.Logf("α = %v: TV %.4f, of which noise %.4f", alpha, tv, floor)
+				if tv < c.low || tv > c.high+1.5*floor {
+					t.Errorf("α = %v: TV %.4f, want it in [%v, %v + 1.5·%.4f]", alpha, tv, c.low, c.high, floor)
+				}
+			}
+		})
+	}
+}

@@ -52,6 +52,9 @@ func newRecord(m Model, prompt []llm.Token, s Sampler, opt Options) llm.Record {
 		Seed:         opt.Seed,
 		PromptTokens: slices.Clone(prompt),
 	}
+	if t, ok := s.(Targeter); ok {
+		rec.Target = t.Target()
+	}
 	rec.Model, rec.Engine = m.Info()
 	for name, value := range s.Params() {
 		rec.Params[name] = value

@@ -100,6 +100,9 @@ func TestRecordIsWhole(t *testing.T) {
 	if !reflect.DeepEqual(rec.Params, want) {
 		t.Errorf("parameters %v, want %v", rec.Params, want)
 	}
+	if rec.Target != "p^α of whole completions, the futures cut at the look-ahead, restricted to each step's candidates; futures are of the whole vocabulary" {
+		t.Errorf("target %q", rec.Target)
+	}
 	if rec.Model.Name != "toy" || rec.Engine.Name != "toy" {
 		t.Errorf("model %+v, engine %+v", rec.Model, rec.Engine)
 	}
@@ -250,6 +253,10 @@ func TestWarnings(t *testing.T) {
 		{"little mass", Plain{Candidates{TopP: .5}}, []string{"top_p 0.5 is under 0.8"}},
 		{"both", LowTemperature{Alpha: 2, Candidates: Candidates{TopK: 10, TopP: .5}}, []string{"top_k 10", "top_p 0.5"}},
 		{"weights that degenerate, in one line", Importance{Alpha: 8, Candidates: Candidates{TopK: 40}, Proposal: 1}, []string{"effective sample size of the look-ahead under 2 at "}},
+		{"a beam", Power{Alpha: 2, LookAhead: 2, Candidates: Candidates{TopK: 40}}.WithBeam(&BeamBranch{}), []string{"ζ of a beam is a bound from below"}},
+		{"the states' average", Power{Alpha: 2, LookAhead: 2, Candidates: Candidates{TopK: 40}}.With(&MetropolisBranch{StateAverage: true}), []string{"the states' average tends to S_2α/S_α"}},
+		{"a branch sampler of one's own", Power{Alpha: 2, LookAhead: 2, Candidates: Candidates{TopK: 40}}.With(&patient{}), []string{"no standard errors: they are not known of power, patient"}},
+		{"Metropolis by all proposals", Power{Alpha: 2, LookAhead: 2, Candidates: Candidates{TopK: 40}}.With(&MetropolisBranch{}), nil},
 		{"one rollout", Importance{Alpha: 2, Candidates: Candidates{TopK: 40}, Rollouts: 1}, []string{"one rollout for each candidate"}},
 	} {
 		rec := generateOn(t, m, []llm.Token{0}, c.s, Options{MaxTokens: 10, Seed: 2})

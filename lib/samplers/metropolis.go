@@ -125,6 +125,13 @@ func (b *MetropolisBranch) logWeights() []float64 {
 	return b.lw
 }
 
+func (b *MetropolisBranch) caveat() string {
+	if b.StateAverage {
+		return "the states' average tends to S_2α/S_α and not to ζ: this does not sample the power distribution; no standard errors"
+	}
+	return ""
+}
+
 func (b *MetropolisBranch) moves() (proposed, accepted int) { return b.proposed, b.accepted }
 
 // ImportanceBranch is Importance's estimate without the jackknife, as a branch

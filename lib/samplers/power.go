@@ -270,10 +270,28 @@ func (p branching) step(ctx context.Context, m Model, s State) (State, Info, err
 		info.Errors = errorsByRollouts(kept, lw, q.Alpha, est.se)
 	}
 	info.RolloutTokens, info.RolloutNodes = info.RolloutTokens+v.tokens, info.RolloutNodes+v.nodes
+	if w := p.warning(); w != "" && v.depth > 0 {
+		info.Warnings = append(info.Warnings, w)
+	}
 	if v.clipped {
 		info.Warnings = append(info.Warnings, "the look-ahead was cut short where the context had no room for it")
 	}
 	return next, info, err
+}
+
+// warning is what to know about the estimates.
+func (p branching) warning() string {
+	var b any = p.beam
+	if p.branch != nil {
+		b = p.branch
+	}
+	if c, ok := b.(caveat); ok {
+		return c.caveat()
+	}
+	if _, ok := b.(weigher); !ok {
+		return "no standard errors: they are not known of " + p.Name()
+	}
+	return ""
 }
 
 // weighZeta is the next-token law p^α·ζ for given ζ, with the standard errors
@@ -306,6 +324,9 @@ func (p Power) lookAhead(s State, kept []llm.TokenLogProb, reads llm.Step) lookA
 
 // weigher is a branch sampler whose estimate is the mean of weights.
 type weigher interface{ logWeights() []float64 }
+
+// caveat is a branch sampler whose estimate misleads those who do not know it.
+type caveat interface{ caveat() string }
 
 // mover is a branch sampler that runs a Markov chain.
 type mover interface {
