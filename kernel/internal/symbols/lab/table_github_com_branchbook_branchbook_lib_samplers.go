@@ -66,6 +66,8 @@ func t_github_com_branchbook_branchbook_lib_samplers() map[string]reflect.Value 
 		"Score":            reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Score),
 		"Sharpen":          reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Sharpen),
 		"State":            reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.State)(nil)),
+		"Targeter":         reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Targeter)(nil)),
+		"_Targeter":        reflect.ValueOf((*t_github_com_branchbook_branchbook_lib_samplers_Targeter)(nil)),
 		"Tempering":        reflect.ValueOf((*github_com_branchbook_branchbook_lib_samplers_.Tempering)(nil)),
 		"Uniform":          reflect.ValueOf(github_com_branchbook_branchbook_lib_samplers_.Uniform),
 	}
@@ -201,3 +203,10 @@ func (W t_github_com_branchbook_branchbook_lib_samplers_Sampler) Params() map[st
 func (W t_github_com_branchbook_branchbook_lib_samplers_Sampler) Step(a0 context_.Context, a1 github_com_branchbook_branchbook_lib_samplers_.Model, a2 github_com_branchbook_branchbook_lib_samplers_.State) (github_com_branchbook_branchbook_lib_samplers_.State, github_com_branchbook_branchbook_lib_samplers_.Info, error) {
 	return W.WStep(a0, a1, a2)
 }
+
+type t_github_com_branchbook_branchbook_lib_samplers_Targeter struct {
+	IValue  any
+	WTarget func() string
+}
+
+func (W t_github_com_branchbook_branchbook_lib_samplers_Targeter) Target() string { return W.WTarget() }
