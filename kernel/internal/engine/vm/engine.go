@@ -161,7 +161,7 @@ func (e *Engine) call(r *run, p program) engine.Outcome {
 		e.threads.store(g, t)
 		returned := false
 		defer func() {
-			e.threads.remove(g)
+			defer e.threads.remove(g) // a method tells what the panic is
 			t.dies(false)
 			if returned {
 				return

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"context"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -56,5 +57,56 @@ func TestLimits(t *testing.T) {
 				t.Errorf("afterwards: %q", got)
 			}
 		})
+	}
+}
+
+// Recursion without end is an error, whichever way it goes.
+func TestRecursionWithoutEnd(t *testing.T) {
+	for _, c := range []struct{ what, source string }{
+		{"a function", "func f(n int) int { return f(n+1) + 1 }\nf(0)"},
+		{"two functions", "func f(n int) int { return g(n+1) + 1 }\nfunc g(n int) int { return f(n+1) + 1 }\nf(0)"},
+		{"a closure", "var f func(int) int\nf = func(n int) int { return f(n+1) + 1 }\nf(0)"},
+		{"a generic function", "func f[T any](x T) int { return f(x) + 1 }\nf(0)"},
+		{"a method of an interface", "type i interface{ f() int }\ntype c struct{ i }\nfunc (x c) f() int { return x.i.f() + 1 }\nx := &c{}\nx.i = x\nx.f()"},
+		{"large frames", "func f(a [4096]int) int { a[0]++; return f(a) + 1 }\nf([4096]int{})"},
+		{"a goroutine", "func f(n int) int { return f(n+1) + 1 }\ngo f(0)\nselect {}"},
+		{"deferred calls", "func f(n int) { defer func() { f(n + 1) }() }\nf(0)"},
+		{"panics in deferred calls", "func f(n int) { defer func() { recover(); f(n + 1) }(); panic(n) }\nf(0)"},
+		{"a String method", "import \"fmt\"\ntype T struct{ n int }\nfunc (t T) String() string { return fmt.Sprint(t) }\ns := fmt.Sprint(T{1})"},
+		{"a function that sort calls", "import \"sort\"\nfunc f(xs []int) { sort.Slice(xs, func(i, j int) bool { f(xs); return false }) }\nf([]int{1, 2, 3})"},
+		{"a sequence", "func f(yield func(int) bool) { for x := range f { yield(x) } }\nfor range f {}"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			defer debug.SetMaxStack(debug.SetMaxStack(256 << 20)) // as workers have it
+			nb := enginetest.Open(t, newEngine)
+			mustRun(t, nb, "kept := 1")
+			_, out, err := nb.Run(context.Background(), c.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := out.Failure; f == nil || f.Kind != engine.Panic || !strings.HasPrefix(f.Message, "stack overflow") || len(f.Frames) == 0 {
+				t.Errorf("got %+v", f)
+			}
+			if got := enginetest.Report(nb.Run(context.Background(), "kept")); len(got) != 1 || got[0] != "= int  1" {
+				t.Errorf("afterwards: %q", got)
+			}
+		})
+	}
+}
+
+func TestAPanicWhoseValueCannotBeTold(t *testing.T) {
+	nb := enginetest.Open(t, newEngine)
+	for _, source := range []string{
+		"type E struct{}\nfunc (e E) Error() string { panic(e) }\npanic(E{})",
+		"type S struct{}\nfunc (s S) String() string { panic(s) }\npanic(S{})",
+		"type E struct{}\nfunc (e *E) Error() string { panic(e) }\ngo panic(&E{})\nselect {}",
+	} {
+		_, out, err := nb.Run(context.Background(), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := out.Failure; f == nil || f.Kind != engine.Panic || !strings.Contains(f.Message, "whose method panics") {
+			t.Errorf("%s: got %+v", source, f)
+		}
 	}
 }

@@ -26,6 +26,7 @@ type thread struct {
 	naps      atomic.Uint64      // odd while it waits for other threads
 	native    uintptr            // the code of the compiled function that it is in; 0 for none
 	looks     uint               // times that it came by step
+	walked    int                // calls that its panics have looked at
 	dying     bool
 	name      string // where it was started; empty for a cell's own
 	goroutine uintptr
@@ -98,10 +99,28 @@ func (t *thread) frame(c *code) *frame {
 }
 
 func (t *thread) newFrame(c *code) *frame {
+	if c.memory.Size >= bigFrame {
+		t.roomFor(c)
+	}
 	fr := (*frame)(rtype.New(c.memory))
 	rtype.Move(c.memory, unsafe.Pointer(fr), c.template)
 	fr.t = t
 	return fr
+}
+
+// Frames lie beside the Go stack, whose limit does not bound large ones.
+const bigFrame = 16 << 10
+
+// roomFor ends the cell if the frames of the calls take too much with one of c.
+func (t *thread) roomFor(c *code) {
+	const most = 2 * maxStack / bigFrame
+	sum := c.memory.Size
+	for fr, n := t.top, 0; fr != nil && n < most; fr, n = fr.caller, n+1 {
+		sum += fr.code.memory.Size
+	}
+	if sum > maxStack {
+		t.overflow()
+	}
 }
 
 // release gives a frame back whose call has ended.
@@ -219,7 +238,12 @@ type stop struct {
 }
 
 // stops are where the thread's calls are, innermost first.
-func (t *thread) stops() []stop { return t.walk(maxWalk) }
+func (t *thread) stops() []stop {
+	if t.walked > maxWalked {
+		return t.walk(fewStops)
+	}
+	return t.walk(maxWalk)
+}
 
 // walk is stops of up to n calls; those of a recursion are one.
 func (t *thread) walk(n int) []stop {
@@ -230,12 +254,18 @@ func (t *thread) walk(n int) []stop {
 			r = append(r, s)
 		}
 		n--
+		t.walked++
 	}
 	return r
 }
 
-// maxWalk bounds how many calls a panic looks at: it may be one of many.
-const maxWalk = 10_000
+// maxWalk bounds how many calls a panic looks at, and maxWalked those that all
+// panics of a thread do: there may be many, one in the deferred call of another.
+const (
+	maxWalk   = 10_000
+	maxWalked = 10_000_000
+	fewStops  = 40
+)
 
 // places are stops in cells and modules, as a traceback shows them.
 func places(stops []stop) []engine.Frame {
@@ -283,7 +313,7 @@ func (e *Engine) enter() (t *thread, done func()) {
 	t = &thread{e: e, run: e.now()}
 	e.threads.store(g, t)
 	return t, func() {
-		e.threads.remove(g)
+		defer e.threads.remove(g) // a method tells what the panic is
 		defer t.dies(false)
 		x := recover()
 		if x == nil {
@@ -385,7 +415,7 @@ func (e *Engine) start(t *thread, fr *frame) {
 		e.threads.store(g, t)
 		ended := false
 		defer func() {
-			e.threads.remove(g)
+			defer e.threads.remove(g) // a method tells what the panic is
 			defer t.dies(false)
 			if ended {
 				return
@@ -416,7 +446,12 @@ func (e *Engine) goroutinePanicked(f *engine.Failure) {
 }
 
 // panicMessage is what Go prints of a panic's value.
-func panicMessage(x any) string {
+func panicMessage(x any) (text string) {
+	defer func() {
+		if recover() != nil { // Go gives up here, and the process ends
+			text = fmt.Sprintf("a %T, whose method panics that would tell what it is", x)
+		}
+	}()
 	switch x := x.(type) {
 	case error:
 		return x.Error()
