@@ -2,7 +2,9 @@ package vm
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,5 +55,30 @@ func TestMemoryOfACellThatIsRunAgain(t *testing.T) {
 				t.Errorf("grows by %d bytes an evaluation, want at most %d", per, c.bytes)
 			}
 		})
+	}
+}
+
+// A session may declare methods for days: each gets a piece of code, of which
+// the program has 4096, and others are made.
+func TestMemoryOfMethods(t *testing.T) {
+	nb := enginetest.Open(t, newEngine)
+	mustRun(t, nb, "import \"fmt\"\nvar all []fmt.Stringer")
+	const cells, methods = 250, 40 // with those of the pointer, 20,000
+	for n := range cells {
+		var b strings.Builder
+		fmt.Fprintf(&b, "type T struct{ n int }\nfunc (t T) String() string { return fmt.Sprint(\"T\", t.n) }\n")
+		for m := range methods - 1 {
+			fmt.Fprintf(&b, "func (t T) M%d() int { return t.n + %d }\n", m, m)
+		}
+		fmt.Fprintf(&b, "all = append(all, T{%d})\n", n)
+		mustRun(t, nb, b.String())
+	}
+	// The first types are as good as the last.
+	for _, n := range []int{0, cells / 2, cells - 1} {
+		source := fmt.Sprintf("fmt.Sprint(all[%d], all[%[1]d].(interface{ M7() int }).M7())", n)
+		want := fmt.Sprintf("= string  T%d %d", n, n+7)
+		if got := strings.Join(enginetest.Report(nb.Run(context.Background(), source)), " "); got != want {
+			t.Errorf("%s: %s, want %s", source, got, want)
+		}
 	}
 }

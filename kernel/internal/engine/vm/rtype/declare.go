@@ -161,7 +161,7 @@ func stub(closure unsafe.Pointer) (int32, error) {
 	if i/pageStubs == len(stubsUsed.more) {
 		p, err := newStubPage()
 		if err != nil {
-			return 0, fmt.Errorf("rtype: make more than %d methods: %w", stubCount, err)
+			return 0, fmt.Errorf("rtype: make more than %d methods: %w; a new process, as of %%reset, has as many again", stubCount, err)
 		}
 		stubsUsed.more = append(stubsUsed.more, p)
 	}
