@@ -131,7 +131,7 @@ var forms = []form{
 	{what: "a listener", source: "import \"net\"\nl, _ := net.Listen(\"tcp\", \"127.0.0.1:0\")\nbegun()\nl.Accept()\nl.Close()", goesOn: "net.(*TCPListener).Accept"},
 	{what: "a connection", source: "import \"net\"\nl, _ := net.Listen(\"tcp\", \"127.0.0.1:0\")\nc, _ := net.Dial(\"tcp\", l.Addr().String())\nbegun()\nc.Read(make([]byte, 1))\nl.Close()", goesOn: "net.(*TCPConn).Read"},
 	{what: "a server", source: "import \"net/http\"\nhttp.ListenAndServe(\"127.0.0.1:0\", nil)", goesOn: "net/http.ListenAndServe"},
-	{what: "a request", source: "import (\n\"net\"\n\"net/http\"\n)\nl, _ := net.Listen(\"tcp\", \"127.0.0.1:0\")\nbegun()\nmust(http.Get(\"http://\" + l.Addr().String()))\nl.Close()", goesOn: "net/http.Get"},
+	{what: "a request", source: "import (\n\"net\"\n\"net/http\"\n)\nl, _ := net.Listen(\"tcp\", \"127.0.0.1:0\")\nbegun()\nmust((&http.Client{Transport: &http.Transport{}}).Get(\"http://\" + l.Addr().String()))\nl.Close()", goesOn: "net/http.(*Client).Get"},
 	{what: "a large number", source: "import \"math/big\"\nnew(big.Int).Exp(big.NewInt(7), big.NewInt(6_000_000), nil)", goesOn: "math/big.(*Int).Exp"},
 	{what: "an expression", source: "import (\n\"regexp\"\n\"strings\"\n)\ns := strings.Repeat(\"x\", 10_000_000)\nbegun()\nregexp.MustCompile(\"(x+x+)+y\").MatchString(s)", goesOn: "regexp.(*Regexp).MatchString"},
 	{what: "compression", source: "import (\n\"compress/gzip\"\n\"io\"\n)\nb := make([]byte, 256<<20)\nw := gzip.NewWriter(io.Discard)\nbegun()\nw.Write(b)", goesOn: "compress/gzip.(*Writer).Write"},
