@@ -20,11 +20,11 @@ def test_a_cell_asks_its_reader(lab, chromium):
     box = page.page.locator(".jp-Stdin-input")
     for prompt, kind, text in [("", "text", "41"), ("Your name: ", "text", "Ada"), ("Key: ", "password", "secret")]:
         page.page.wait_for_function(
-            "prompt => { const e = document.querySelectorAll('.jp-Stdin-prompt'); return e.length && [...e].pop().textContent.trim() === prompt.trim() && document.querySelector('.jp-Stdin-input') }",
+            "prompt => { const e = document.querySelectorAll('.jp-Stdin-prompt'); return e.length && [...e].pop().textContent.trim() === prompt.trim() && document.querySelectorAll('.jp-Stdin-input').length === 1 }",
             arg=prompt,
             timeout=30_000,
         )
-        assert box.get_attribute("type") == kind
+        assert box.evaluate("e => e.type") == kind
         box.fill(text)
         page.picture(PICTURES / f"input-{kind}.png")
         box.press("Enter")
