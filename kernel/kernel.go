@@ -44,6 +44,9 @@ func Serve(ctx context.Context, connectionFile string, opts Options) error {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
+	if conn.Exposed {
+		opts.Log.Warn("kernel: the connection file lets others read it: with its key they can run code here", "file", connectionFile)
+	}
 	// The goroutine that owns the sockets must not wait for a processor that
 	// two busy ones hold: replies took 25 ms instead of 0.1.
 	runtime.GOMAXPROCS(runtime.NumCPU() + 2)
@@ -108,18 +111,40 @@ type front struct {
 	log     *slog.Logger
 	ready   chan struct{} // closed when session is set, or will not be
 	session *session.Session
+
+	drops      int // messages dropped since dropsSince
+	dropsSince time.Time
 }
 
 // Receive drops what is no message of a client that has the key.
 func (k *front) Receive(ch wire.Channel, frames [][]byte) {
 	m, err := k.codec.Decode(frames)
 	if err != nil {
-		k.log.Warn("kernel: message dropped", "channel", ch, "err", err)
+		k.drop(ch, err)
 		return
 	}
 	<-k.ready // for milliseconds, at the start
 	if k.session != nil {
 		k.session.Handle(ch, m)
+	}
+}
+
+// A front logs maxDrops dropped messages in dropTime, and then their number.
+const (
+	maxDrops = 20
+	dropTime = time.Minute
+)
+
+// drop logs a message that was dropped. Only Receive calls it.
+func (k *front) drop(ch wire.Channel, err error) {
+	if now := time.Now(); now.Sub(k.dropsSince) > dropTime {
+		if more := k.drops - maxDrops; more > 0 {
+			k.log.Warn("kernel: further messages were dropped", "messages", more)
+		}
+		k.drops, k.dropsSince = 0, now
+	}
+	if k.drops++; k.drops <= maxDrops {
+		k.log.Warn("kernel: message dropped", "channel", ch, "err", err)
 	}
 }
 

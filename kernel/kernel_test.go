@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -22,6 +23,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 3 && os.Args[1] == "kernel":
 		err = kernel.Serve(context.Background(), os.Args[2], kernel.Options{
+			Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+
 			Version: "test", Engine: engineName(), Models: func() []string { return []string{"tiny-model", "other-model"} },
 		})
 	case len(os.Args) == 3 && os.Args[1] == "worker":

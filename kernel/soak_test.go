@@ -93,7 +93,8 @@ func showsAll(want func(n int) string) func(int, kerneltest.ExecuteReply, []kern
 			if err := json.Unmarshal(m.Content, &c); err != nil {
 				return err
 			}
-			got.WriteString(c.Text)
+			// A goroutine that an interrupt left behind in a write ends it later.
+			got.WriteString(strings.ReplaceAll(c.Text, "flood\n", ""))
 			if text, ok := c.Data["text/plain"].(string); ok {
 				got.WriteString(text + "\n")
 			}

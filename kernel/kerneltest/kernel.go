@@ -108,6 +108,9 @@ func (k *Kernel) close() {
 	}
 }
 
+// Stderr is what the kernel process has written to its standard error.
+func (k *Kernel) Stderr() string { return k.stderr.String() }
+
 // Interrupt sends the kernel process SIGINT.
 func (k *Kernel) Interrupt() {
 	k.tb.Helper()

@@ -24,7 +24,12 @@ const (
 // execute answers one execute_request, and those that it aborts.
 func (s *Session) execute(e execute) {
 	s.publish(&e.msg, "status", wire.Status{ExecutionState: "busy"})
-	aborted := s.executeNow(e)
+	var aborted []execute
+	if bug := protect(func() { aborted = s.executeNow(e) }); bug != nil {
+		s.cfg.Log.Error("session: execute", "err", bug)
+		f := plainFailure("KernelError", bug.Error())
+		s.reply(wire.Shell, &e.msg, "execute_reply", wire.ErrorReply{Status: "error", ErrorFields: f.fields()})
+	}
 	s.publish(&e.msg, "status", wire.Status{ExecutionState: "idle"})
 	for _, a := range aborted {
 		s.refuse(a)

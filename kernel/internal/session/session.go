@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -140,7 +141,11 @@ func (s *Session) Interrupt() {
 // answer does what every request needs: busy, its answer, idle.
 func (s *Session) answer(ch wire.Channel, m wire.Message) {
 	s.publish(&m, "status", wire.Status{ExecutionState: "busy"})
-	s.dispatch(ch, &m)
+	if bug := protect(func() { s.dispatch(ch, &m) }); bug != nil {
+		s.cfg.Log.Error("session: answer", "type", m.Header.MsgType, "err", bug)
+		f := plainFailure("KernelError", bug.Error())
+		s.reply(ch, &m, strings.TrimSuffix(m.Header.MsgType, "_request")+"_reply", wire.ErrorReply{Status: "error", ErrorFields: f.fields()})
+	}
 	s.publish(&m, "status", wire.Status{ExecutionState: "idle"})
 	// Front ends show the state that they heard last, whatever its parent.
 	s.mu.Lock()

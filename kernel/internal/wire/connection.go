@@ -21,6 +21,9 @@ type Connection struct {
 	Key             string `json:"key"`
 	SignatureScheme string `json:"signature_scheme"`
 	KernelName      string `json:"kernel_name,omitempty"`
+
+	// Exposed is set if other users can read the file, and so its key.
+	Exposed bool `json:"-"`
 }
 
 // ReadConnection reads a connection file. The key in it lets its reader run
@@ -34,6 +37,7 @@ func ReadConnection(name string) (Connection, error) {
 	if perm := info.Mode().Perm(); perm&0o022 != 0 {
 		return c, fmt.Errorf("wire: read connection file %q: %w: mode %v lets others write it", name, fs.ErrPermission, perm)
 	}
+	c.Exposed = info.Mode().Perm()&0o044 != 0
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return c, fmt.Errorf("wire: read connection file: %w", err)
@@ -46,6 +50,11 @@ func ReadConnection(name string) (Connection, error) {
 	}
 	if c.Transport != "tcp" && c.Transport != "ipc" {
 		return c, fmt.Errorf("wire: read connection file %q: transport %q, only tcp and ipc are known", name, c.Transport)
+	}
+	for channel, port := range map[string]int{"shell": c.ShellPort, "control": c.ControlPort, "iopub": c.IOPubPort, "stdin": c.StdinPort, "hb": c.HBPort} {
+		if port < 0 || port > 65535 && c.Transport == "tcp" {
+			return c, fmt.Errorf("wire: read connection file %q: %s_port is %d, which is no port", name, channel, port)
+		}
 	}
 	return c, nil
 }
