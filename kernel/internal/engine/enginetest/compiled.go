@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // packages are Go packages by name, each a map of files by name.
@@ -26,10 +27,10 @@ func needGo(t testing.TB) {
 }
 
 // runCompiled compiles packages into one program and returns what each of their
-// functions prints, "p.Run": nothing if it takes more than two seconds. A panic
+// functions prints, "p.Run": nothing if it takes longer than limit. A panic
 // that leaves it is a last line "panic: ..."; where the process ended, what it
 // said ends the text.
-func runCompiled(dir string, ps packages, functions []string) (map[string]string, error) {
+func runCompiled(dir string, ps packages, functions []string, limit time.Duration) (map[string]string, error) {
 	var imports, table strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(ps)) {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
@@ -63,7 +64,7 @@ func runCompiled(dir string, ps packages, functions []string) (map[string]string
 	}
 	r := map[string]string{}
 	for names := functions; len(names) > 0; {
-		cmd := exec.Command(program, names...)
+		cmd := exec.Command(program, append([]string{limit.String()}, names...)...)
 		var said strings.Builder
 		cmd.Stderr = &said
 		out, err := cmd.Output()
@@ -101,9 +102,13 @@ import (
 )
 
 func main() {
-	for _, name := range os.Args[1:] {
+	limit, err := time.ParseDuration(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range os.Args[2:] {
 		fmt.Print(` + "`" + mark + "`" + `)
-		t := time.AfterFunc(2*time.Second, func() { os.Exit(97) })
+		t := time.AfterFunc(limit, func() { os.Exit(97) })
 		run(runs[name])
 		t.Stop()
 	}

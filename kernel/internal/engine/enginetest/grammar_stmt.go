@@ -42,7 +42,7 @@ func (g *grammar) statement() string {
 	if g.canReturn {
 		flow = append(flow, g.earlyReturn)
 	}
-	if g.chance(2) {
+	if g.depth == 1 && !g.chance(4) || g.chance(2) {
 		return one(g, flow...)()
 	}
 	return one(g, simple...)()
