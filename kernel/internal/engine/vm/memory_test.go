@@ -21,6 +21,9 @@ func mustRun(t testing.TB, nb *enginetest.Notebook, source string) {
 // A cell that is run again and again leaves its instructions and types behind:
 // later cells may call it. The bound is what that is, measured.
 func TestMemoryOfACellThatIsRunAgain(t *testing.T) {
+	if enginetest.Race {
+		t.Skip("the race detector's memory would be the cells'")
+	}
 	for _, c := range []struct {
 		what, source string
 		bytes        int // per evaluation, at most

@@ -18,6 +18,9 @@ import (
 // number of the evaluation, $2 one or two by its parity. BRANCHBOOK_PROGRAMS, which says how
 // long a soak is, says how many evaluations there are.
 func TestMemoryOfCellsThatAreRunAgain(t *testing.T) {
+	if enginetest.Race {
+		t.Skip("the race detector's memory would be the cells'")
+	}
 	n := 600
 	if s := os.Getenv("BRANCHBOOK_PROGRAMS"); s != "" {
 		var err error
