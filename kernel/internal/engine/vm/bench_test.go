@@ -101,22 +101,8 @@ func BenchmarkAgainstYaegi(b *testing.B) {
 // Go, in turn: the median times on this one, by how much yaegi takes longer,
 // and how much longer this one takes than compiled Go.
 func BenchmarkPrograms(b *testing.B) {
-	text, err := os.ReadFile("testdata/programs.txt")
-	if err != nil {
-		b.Fatal(err)
-	}
-	type program struct{ name, call, source string }
-	var programs []program
-	for _, p := range strings.Split(string(text), "\n=== ")[1:] {
-		head, source, _ := strings.Cut(p, "\n")
-		name, call, _ := strings.Cut(head, ": ")
-		programs = append(programs, program{name, call, source})
-	}
-	sources := map[string]string{}
-	for _, p := range programs {
-		sources[p.name] = "package " + p.name + "\n" + p.source + "\nfunc Run() any { return " + p.call + " }\n"
-	}
-	compiled := buildPrograms(b, sources)
+	programs := readPrograms(b)
+	compiled := buildPrograms(b, programs)
 	for _, p := range programs {
 		b.Run(p.name, func(b *testing.B) {
 			engines := both(b)
@@ -128,9 +114,50 @@ func BenchmarkPrograms(b *testing.B) {
 					engines[i] = nil // what yaegi cannot run has no ratio
 				}
 			}
-			against(b, engines, func() string { return p.call }, func() time.Duration { return compiled(p.name) })
+			against(b, engines, func() string { return p.call }, func() time.Duration {
+				took, _ := compiled(p.name)
+				return took
+			})
 		})
 	}
+}
+
+// The programs of the benchmarks return what they return as compiled Go.
+func TestPrograms(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil && os.Getenv("BRANCHBOOK_REQUIRE") != "1" {
+		t.Skip("no go command")
+	}
+	programs := readPrograms(t)
+	compiled := buildPrograms(t, programs)
+	for _, p := range programs {
+		t.Run(p.name, func(t *testing.T) {
+			nb := enginetest.Open(t, newEngine)
+			runCell(t, nb, p.source)
+			_, out, err := nb.Run(context.Background(), p.call)
+			if err != nil || out.Failure != nil {
+				t.Fatal(err, out.Failure)
+			}
+			if _, want := compiled(p.name); fmt.Sprint(out.Values[0].Any) != want {
+				t.Errorf("%s: got %v, want %s", p.call, out.Values[0].Any, want)
+			}
+		})
+	}
+}
+
+type ordinary struct{ name, call, source string }
+
+func readPrograms(t testing.TB) []ordinary {
+	text, err := os.ReadFile("testdata/programs.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r []ordinary
+	for _, p := range strings.Split(string(text), "\n=== ")[1:] {
+		head, source, _ := strings.Cut(p, "\n")
+		name, call, _ := strings.Cut(head, ": ")
+		r = append(r, ordinary{name, call, source})
+	}
+	return r
 }
 
 // both are notebooks on this engine and on yaegi.
@@ -141,7 +168,7 @@ func both(b *testing.B) [2]*enginetest.Notebook {
 	return [2]*enginetest.Notebook{enginetest.Open(b, newEngine), enginetest.Open(b, other)}
 }
 
-func runCell(b *testing.B, nb *enginetest.Notebook, source string) time.Duration {
+func runCell(b testing.TB, nb *enginetest.Notebook, source string) time.Duration {
 	began := time.Now()
 	if _, out, err := nb.Run(context.Background(), source); err != nil || out.Failure != nil {
 		b.Fatal(source, err, out.Failure)
@@ -175,42 +202,43 @@ func against(b *testing.B, engines [2]*enginetest.Notebook, source func() string
 	b.ReportMetric(0, "ns/op")
 }
 
-// buildPrograms compiles packages, and returns what runs the function Run of one
-// and tells how long that took.
-func buildPrograms(b *testing.B, sources map[string]string) func(name string) time.Duration {
-	dir := b.TempDir()
+// buildPrograms compiles programs, and returns what runs one and tells how long
+// that took and what it returned.
+func buildPrograms(t testing.TB, programs []ordinary) func(name string) (time.Duration, string) {
+	dir := t.TempDir()
 	var imports, table strings.Builder
 	files := map[string]string{"go.mod": "module programs\n\ngo 1.26\n"}
-	for name, text := range sources {
-		files[name+"/"+name+".go"] = text
-		fmt.Fprintf(&imports, "import %q\n", "programs/"+name)
-		fmt.Fprintf(&table, "\t%q: %s.Run,\n", name, name)
+	for _, p := range programs {
+		files[p.name+"/"+p.name+".go"] = "package " + p.name + "\n" + p.source + "\nfunc Run() any { return " + p.call + " }\n"
+		fmt.Fprintf(&imports, "import %q\n", "programs/"+p.name)
+		fmt.Fprintf(&table, "\t%q: %s.Run,\n", p.name, p.name)
 	}
 	files["main.go"] = "package main\n\nimport \"fmt\"\nimport \"os\"\nimport \"time\"\n" + imports.String() +
-		"\nvar runs = map[string]func() any{\n" + table.String() + "}\n\nvar sink any\n\n" +
-		"func main() {\n\tbegan := time.Now()\n\tsink = runs[os.Args[1]]()\n\tfmt.Print(time.Since(began).Nanoseconds())\n}\n"
+		"\nvar runs = map[string]func() any{\n" + table.String() + "}\n\n" +
+		"func main() {\n\tbegan := time.Now()\n\tx := runs[os.Args[1]]()\n\tfmt.Println(time.Since(began).Nanoseconds(), x)\n}\n"
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	build := exec.Command("go", "build", "-o", "programs.exe", ".")
 	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod -buildvcs=false", "GOWORK=off", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v\n%s", err, out)
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	return func(name string) time.Duration {
+	return func(name string) (time.Duration, string) {
 		out, err := exec.Command(filepath.Join(dir, "programs.exe"), name).Output()
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
-		ns, err := strconv.ParseInt(string(out), 10, 64)
+		took, value, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+		ns, err := strconv.ParseInt(took, 10, 64)
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
-		return time.Duration(ns)
+		return time.Duration(ns), value
 	}
 }

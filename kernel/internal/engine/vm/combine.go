@@ -22,6 +22,8 @@ func (k *compiler) combine(is []ssa.Instruction) int {
 		return k.usePointer(i, is)
 	case *ssa.Alloc:
 		return k.appendValues(i, is)
+	case *ssa.BinOp:
+		return k.pair(i, is)
 	}
 	return 0
 }
@@ -176,4 +178,52 @@ func appendOne[T any](z, x, v uintptr, here int32) op {
 		fr.at = here
 		*at[[]T](fr, z) = append(*at[[]T](fr, x), *at[T](fr, v))
 	}
+}
+
+// pair compiles two operations on float64 of which the second is all that uses
+// the first one's result.
+func (k *compiler) pair(a *ssa.BinOp, is []ssa.Instruction) int {
+	b, ok := instrAt(is, 1).(*ssa.BinOp)
+	if !ok || !only(a) || b.X == b.Y || b.X != ssa.Value(a) && b.Y != ssa.Value(a) || k.typ(a).Kind() != reflect.Float64 || k.typ(b).Kind() != reflect.Float64 {
+		return 0
+	}
+	first := b.X == ssa.Value(a)
+	w := b.Y
+	if !first {
+		w = b.X
+	}
+	o := floatPair(a.Op, b.Op, first, k.slot(b), k.slot(a.X), k.slot(a.Y), k.slot(w))
+	if o == nil {
+		return 0
+	}
+	k.emit(o)
+	return 2
+}
+
+// floatPair is z = (x a y) b w, or z = w b (x a y). Each result is rounded.
+func floatPair(a, b token.Token, first bool, z, x, y, w uintptr) op {
+	type f = float64
+	switch {
+	case a == token.ADD && b == token.ADD:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)+*at[f](fr, y)) + *at[f](fr, w) }
+	case a == token.ADD && b == token.MUL:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)+*at[f](fr, y)) * *at[f](fr, w) }
+	case a == token.ADD && b == token.SUB && first:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)+*at[f](fr, y)) - *at[f](fr, w) }
+	case a == token.ADD && b == token.SUB:
+		return func(fr *frame) { *at[f](fr, z) = *at[f](fr, w) - f(*at[f](fr, x)+*at[f](fr, y)) }
+	case a == token.SUB && b == token.ADD:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)-*at[f](fr, y)) + *at[f](fr, w) }
+	case a == token.SUB && b == token.MUL:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)-*at[f](fr, y)) * *at[f](fr, w) }
+	case a == token.MUL && b == token.ADD:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)**at[f](fr, y)) + *at[f](fr, w) }
+	case a == token.MUL && b == token.MUL:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)**at[f](fr, y)) * *at[f](fr, w) }
+	case a == token.MUL && b == token.SUB && first:
+		return func(fr *frame) { *at[f](fr, z) = f(*at[f](fr, x)**at[f](fr, y)) - *at[f](fr, w) }
+	case a == token.MUL && b == token.SUB:
+		return func(fr *frame) { *at[f](fr, z) = *at[f](fr, w) - f(*at[f](fr, x)**at[f](fr, y)) }
+	}
+	return nil
 }
