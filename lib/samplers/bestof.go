@@ -189,9 +189,7 @@ func (v several) step(ctx context.Context, m Model, s State, name string, choose
 	o := s.Carried().(origin)
 	draws := make([]*draw, v.n)
 	for i := range draws {
-		draws[i] = &draw{power: 1 / v.temperature, uniform: func(at int) float64 {
-			return Uniform(s.Seed, Key{Stream: "sample", Chain: uint64(i), Step: uint64(at)})
-		}}
+		draws[i] = &draw{power: 1 / v.temperature, from: stream{s.Seed, Key{Stream: "sample", Chain: uint64(i)}}}
 	}
 	d := whole(m)
 	if err := d.complete(ctx, m, o, draws, s.Horizon); err != nil {

@@ -127,9 +127,7 @@ func (b Block) step(ctx context.Context, m Model, s State) (State, Info, error) 
 	}
 	blocks := make([]*draw, b.Blocks)
 	for i := range blocks {
-		blocks[i] = &draw{power: b.Proposal, uniform: func(at int) float64 {
-			return Uniform(s.Seed, Key{Stream: "block", Branch: uint64(i), Step: uint64(len(s.Tokens))<<32 | uint64(at)})
-		}}
+		blocks[i] = &draw{power: b.Proposal, from: stream{s.Seed, Key{Stream: "block", Branch: uint64(i), Step: uint64(len(s.Tokens)) << 32}}}
 	}
 	d := drawing{reads: llm.Step{Top: min(listed, vocabulary(m))}, keep: true, apart: b.NoMerge}
 	if err := d.complete(ctx, m, o, blocks, length); err != nil {
@@ -188,9 +186,7 @@ func (b Block) lookAhead(ctx context.Context, m Model, s State, o origin, blocks
 			continue
 		}
 		for r := range b.Rollouts {
-			dr := block.cut(len(block.Tokens), b.Proposal, func(at int) float64 {
-				return Uniform(s.Seed, Key{Stream: "rollout", Chain: uint64(i), Branch: uint64(r), Step: uint64(len(s.Tokens))<<32 | uint64(at)})
-			})
+			dr := block.cut(len(block.Tokens), b.Proposal, stream{s.Seed, Key{Stream: "rollout", Chain: uint64(i), Branch: uint64(r), Step: uint64(len(s.Tokens)) << 32}})
 			v.rollouts[i] = append(v.rollouts[i], dr)
 			draws = append(draws, dr)
 		}

@@ -44,12 +44,23 @@ func sum(xs []float64) (total float64) {
 type draw struct {
 	Future
 	power float64 // b, of q_b that it is drawn from
-	// uniform is the draw of the token at position at, from 1.
-	uniform func(at int) float64
+	from  stream  // its uniforms
 	// given, where set, is what to follow in place of drawing: so a future
 	// that was drawn by one power gets its normalisers by another.
 	given *Future
 	rows  []llm.Row // what each token was chosen from, where that is kept
+}
+
+// stream names the uniforms of one draw: that of its token at, counted from 1,
+// has the key's Step or-ed with at.
+type stream struct {
+	seed uint64
+	key  Key
+}
+
+func (s stream) uniform(at int) float64 {
+	s.key.Step |= uint64(at)
+	return Uniform(s.seed, s.key)
 }
 
 // take appends the i-th token that was drawn from row.
@@ -69,9 +80,9 @@ func (d *draw) take(m Model, row llm.Row, i int, keep bool) {
 }
 
 // cut is a copy of the first n tokens of d, to go on otherwise.
-func (d *draw) cut(n int, power float64, uniform func(at int) float64) *draw {
+func (d *draw) cut(n int, power float64, from stream) *draw {
 	n = min(n, len(d.Tokens))
-	c := &draw{power: power, uniform: uniform}
+	c := &draw{power: power, from: from}
 	c.Tokens = append(c.Tokens, d.Tokens[:n]...)
 	c.LogProbs = append(c.LogProbs, d.LogProbs[:n]...)
 	c.LogZs = append(c.LogZs, d.LogZs[:n]...)
@@ -91,7 +102,7 @@ type node struct {
 // again is d, to be drawn once more just as it is, for its normalisers by
 // another power.
 func (d *draw) again(power float64) *draw {
-	return &draw{power: power, given: &d.Future, uniform: func(int) float64 { return 0 }}
+	return &draw{power: power, given: &d.Future}
 }
 
 // drawing draws futures, all in step. Draws of one start and one power that
@@ -117,7 +128,7 @@ func (d *drawing) step(n *node) llm.Step {
 	s.Power = n.draws[0].power
 	s.Draws = make([]float64, len(n.draws))
 	for i, dr := range n.draws {
-		s.Draws[i] = dr.uniform(len(dr.Tokens) + 1)
+		s.Draws[i] = dr.from.uniform(len(dr.Tokens) + 1)
 	}
 	return s
 }
@@ -174,19 +185,21 @@ func (d *drawing) children(m Model, nodes []*node, held bool) ([]*node, error) {
 
 func (d *drawing) groups(n *node) []*node {
 	var kids []*node
-	at := map[llm.Token]*node{}
+next:
 	for _, dr := range n.draws {
 		if dr.Ended {
 			continue
 		}
-		t := dr.Tokens[len(dr.Tokens)-1]
-		kid := at[t]
-		if kid == nil || d.apart {
-			kid = &node{pending: []llm.Token{t}}
-			at[t] = kid
-			kids = append(kids, kid)
+		last := dr.Tokens[len(dr.Tokens)-1:]
+		if !d.apart {
+			for _, kid := range kids { // few
+				if kid.pending[0] == last[0] {
+					kid.draws = append(kid.draws, dr)
+					continue next
+				}
+			}
 		}
-		kid.draws = append(kid.draws, dr)
+		kids = append(kids, &node{pending: last, draws: []*draw{dr}})
 	}
 	return kids
 }

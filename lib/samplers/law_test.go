@@ -69,6 +69,10 @@ func importanceLaws(m *toy.Model, law *toy.Law, rollouts, seeds int, b float64, 
 			return nil, err
 		}
 		for i, alpha := range alphas {
+			weights := make([][][]float64, len(views))
+			for j, seen := range views {
+				weights[j] = seen.logWeights(alpha, b)
+			}
 			byAlpha[i][left] = make([][2][]float64, v+1)
 			for last := range v + 1 {
 				// Only the prompt has all tokens left, and nothing follows an end.
@@ -81,8 +85,8 @@ func importanceLaws(m *toy.Model, law *toy.Law, rollouts, seeds int, b float64, 
 				for t, lp := range m.LogProbs(llm.Token(last)) {
 					kept[t] = llm.TokenLogProb{Token: llm.Token(t), LogProb: lp}
 				}
-				for _, seen := range views {
-					e := weigh(kept, seen.logWeights(alpha, b), alpha)
+				for _, lw := range weights {
+					e := weigh(kept, lw, alpha)
 					jack := e.jackknife()
 					for t := range v {
 						mean[0][t] += e.prob[t] / float64(len(views))

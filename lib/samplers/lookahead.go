@@ -23,11 +23,6 @@ type lookAhead struct {
 	power    float64
 	apart    bool     // decode equal rollouts each
 	reads    llm.Step // what to read after a candidate for the step that follows
-	// from is the branch of each candidate's history, where they differ; and
-	// stream and key then name its draws.
-	from   []llm.Branch
-	stream string
-	key    []uint64
 }
 
 // view is what a look-ahead saw.
@@ -109,20 +104,13 @@ func (l lookAhead) extend(ctx context.Context, m Model, s State, outlooks []outl
 	d := drawing{reads: l.reads}
 	steps := make([]llm.Step, len(now))
 	for j, i := range now {
-		from := s.Branch
-		if l.from != nil {
-			from = l.from[i]
-		}
-		brs, err := m.Fork(from, 1)
+		brs, err := m.Fork(s.Branch, 1)
 		if err != nil {
 			return err
 		}
 		o := &outlooks[i]
 		o.branch, o.open = brs[0], true
-		o.rollouts = make([]*draw, l.rollouts)
-		for r := range o.rollouts {
-			o.rollouts[r] = l.draw(s, i, r)
-		}
+		o.rollouts = l.draws(s, i)
 		steps[j] = d.step(&node{branch: o.branch, pending: l.tokens[i : i+1], draws: o.rollouts})
 	}
 	rows, err := m.Extend(ctx, steps)
@@ -139,19 +127,22 @@ func (l lookAhead) extend(ctx context.Context, m Model, s State, outlooks []outl
 	return nil
 }
 
-// draw is rollout r of candidate i, before its first token.
-func (l lookAhead) draw(s State, i, r int) *draw {
-	stream, branch := "rollout", uint64(l.tokens[i])<<32
-	if l.key != nil {
-		stream, branch = l.stream, l.key[i]<<32
+// draws are the rollouts of candidate i before their first tokens, with room
+// for all tokens.
+func (l lookAhead) draws(s State, i int) []*draw {
+	all, out := make([]draw, l.rollouts), make([]*draw, l.rollouts)
+	d := l.depth
+	tokens, numbers := make([]llm.Token, l.rollouts*d), make([]float64, 2*l.rollouts*d)
+	for r := range all {
+		dr := &all[r]
+		dr.power = l.power
+		dr.from = stream{s.Seed, Key{Stream: "rollout", Branch: uint64(l.tokens[i])<<32 | uint64(l.first+r), Step: uint64(len(s.Tokens)) << 32}}
+		dr.Tokens = tokens[r*d : r*d : (r+1)*d]
+		dr.LogProbs = numbers[2*r*d : 2*r*d : (2*r+1)*d]
+		dr.LogZs = numbers[(2*r+1)*d : (2*r+1)*d : (2*r+2)*d]
+		out[r] = dr
 	}
-	dr := &draw{power: l.power, uniform: func(depth int) float64 {
-		return Uniform(s.Seed, Key{Stream: stream, Branch: branch | uint64(l.first+r), Step: uint64(len(s.Tokens))<<32 | uint64(depth)})
-	}}
-	dr.Tokens = make([]llm.Token, 0, l.depth)
-	both := make([]float64, 2*l.depth)
-	dr.LogProbs, dr.LogZs = both[:0:l.depth], both[l.depth:l.depth]
-	return dr
+	return out
 }
 
 // job is a rollout to go on.

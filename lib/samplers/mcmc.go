@@ -155,18 +155,16 @@ func (c MCMC) grow(ctx context.Context, m Model, s State, k chains) (chains, err
 	k.horizon, k.moved = min(k.horizon+c.Block, s.Horizon), 0
 	at := make([]*draw, len(k.at))
 	for i, x := range k.at {
-		at[i] = x.cut(len(x.Tokens), c.Proposal, k.uniform(s, i))
+		at[i] = x.cut(len(x.Tokens), c.Proposal, k.stream(s, i))
 	}
 	k.at = at
 	d := whole(m)
 	return k, d.complete(ctx, m, k.origin, at, k.horizon)
 }
 
-// uniform draws the tokens of chain i in this step.
-func (k chains) uniform(s State, i int) func(int) float64 {
-	return func(at int) float64 {
-		return Uniform(s.Seed, Key{Stream: "chain", Chain: uint64(i), Branch: uint64(k.step), Step: uint64(at)})
-	}
+// stream draws the tokens of chain i in this step.
+func (k chains) stream(s State, i int) stream {
+	return stream{s.Seed, Key{Stream: "chain", Chain: uint64(i), Branch: uint64(k.step)}}
 }
 
 // move proposes to each chain a new rest from a cut on.
@@ -181,7 +179,7 @@ func (c MCMC) move(ctx context.Context, m Model, s State, k chains, r ratio) (ch
 	var info Info
 	proposed := make([]*draw, len(k.at))
 	for i, x := range k.at {
-		proposed[i] = x.cut(cuts[i], c.Proposal, k.uniform(s, i))
+		proposed[i] = x.cut(cuts[i], c.Proposal, k.stream(s, i))
 	}
 	d := whole(m)
 	if err := d.complete(ctx, m, k.origin, proposed, k.horizon); err != nil {

@@ -120,10 +120,7 @@ func (c SMC) Init(ctx context.Context, m Model, prompt []llm.Token, opt Options)
 // particle goes on from of as particle i of the generation that begins after
 // length tokens.
 func (c SMC) particle(s State, i, length int, of *draw) *draw {
-	p := of.cut(len(of.Tokens), of.power, func(at int) float64 {
-		return Uniform(s.Seed, Key{Stream: "particle", Chain: uint64(i), Branch: uint64(length), Step: uint64(at)})
-	})
-	return p
+	return of.cut(len(of.Tokens), of.power, stream{s.Seed, Key{Stream: "particle", Chain: uint64(i), Branch: uint64(length)}})
 }
 
 // Forecast is the most tokens that are decoded.

@@ -127,9 +127,7 @@ func (t Tempering) move(ctx context.Context, m Model, s State, l ladder, info *I
 	for k, x := range l.at {
 		power := t.power(k)
 		cuts[k] = int(key("cut", k) * float64(s.Horizon))
-		proposed[k] = x.cut(cuts[k], power, func(at int) float64 {
-			return Uniform(s.Seed, Key{Stream: "replica", Chain: uint64(k), Branch: uint64(l.step), Step: uint64(at)})
-		})
+		proposed[k] = x.cut(cuts[k], power, stream{s.Seed, Key{Stream: "replica", Chain: uint64(k), Branch: uint64(l.step)}})
 		if l.step > 0 && x.power != power {
 			l.at[k] = x.again(power)
 			draws = append(draws, l.at[k])

@@ -65,7 +65,7 @@ func (o overlap) Step(ctx context.Context, m Model, s State) (State, Info, error
 		if len(proposed.Tokens) > len(x.Tokens) {
 			return math.Inf(-1)
 		}
-		return proposed.cut(n, 0, nil).logWeightFrom(cut, c.Alpha, c.Proposal) - x.cut(n, 0, nil).logWeightFrom(cut, c.Alpha, c.Proposal)
+		return proposed.cut(n, 0, stream{}).logWeightFrom(cut, c.Alpha, c.Proposal) - x.cut(n, 0, stream{}).logWeightFrom(cut, c.Alpha, c.Proposal)
 	})
 }
 
@@ -79,7 +79,7 @@ func (o endless) Step(ctx context.Context, m Model, s State) (State, Info, error
 		if d.Ended {
 			n--
 		}
-		return d.cut(n, 0, nil)
+		return d.cut(n, 0, stream{})
 	}
 	return c.step(ctx, m, s, func(x, proposed *draw, cut int) float64 {
 		return c.logRatio(without(x), without(proposed), cut)
