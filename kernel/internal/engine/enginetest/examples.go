@@ -10,7 +10,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,9 +52,9 @@ func Examples(t *testing.T, open func() (engine.Engine, error), remaining string
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, transport := time.Local, http.DefaultTransport
-	time.Local, http.DefaultTransport = pacific, &http.Transport{} // a script may have set it
-	defer func() { time.Local, http.DefaultTransport = local, transport }()
+	local := time.Local
+	time.Local = pacific
+	defer func() { time.Local = local }()
 	counts := map[string]int{}
 	for _, x := range standardExamples(t) {
 		name := x.dir + "." + x.name

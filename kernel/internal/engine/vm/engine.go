@@ -42,17 +42,20 @@ type Engine struct {
 	threads threads
 
 	// mu guards what compiling changes.
-	mu      sync.Mutex
-	prog    *ssa.Program
-	created map[*types.Package]bool // packages that prog has
-	funcs   map[*ssa.Function]*function
-	todo    []*code // to be compiled
-	globals map[*ssa.Global]unsafe.Pointer
-	storage map[types.Object]unsafe.Pointer // of the cells' variables
-	sources map[*types.Package]*source
-	library library
-	context unsafe.Pointer // the variable ctx of In[0]
-	refused error
+	mu       sync.Mutex
+	prog     *ssa.Program
+	created  map[*types.Package]bool // packages that prog has
+	funcs    map[*ssa.Function]*function
+	newer    map[*ssa.Function]*ssa.Function // generic functions that were declared again, to what they are now
+	todo     []*code                         // to be compiled
+	globals  map[*ssa.Global]unsafe.Pointer
+	storage  map[types.Object]unsafe.Pointer // of the cells' variables
+	sources  map[*types.Package]*source
+	named    map[*types.Package]*named // of cells; see forget.go
+	declared int                       // types, by cells
+	library  library
+	context  unsafe.Pointer // the variable ctx of In[0]
+	refused  error
 
 	showing map[*ssa.Call]*shown
 
@@ -88,7 +91,7 @@ func New(opts Options) (*Engine, error) {
 	e := &Engine{
 		opts: opts, created: map[*types.Package]bool{}, funcs: map[*ssa.Function]*function{},
 		globals: map[*ssa.Global]unsafe.Pointer{}, storage: map[types.Object]unsafe.Pointer{}, showing: map[*ssa.Call]*shown{},
-		sources: map[*types.Package]*source{},
+		sources: map[*types.Package]*source{}, named: map[*types.Package]*named{}, newer: map[*ssa.Function]*ssa.Function{},
 	}
 	e.Limit(opts.Limits)
 	e.types.e = e

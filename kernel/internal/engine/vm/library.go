@@ -148,6 +148,8 @@ func (l *library) instance(f *types.Func, args []types.Type) *ssa.Function {
 		for _, i := range b.Instrs {
 			if s, ok := i.(*ssa.Store); ok {
 				if g, ok := s.Val.(*ssa.Function); ok {
+					l.e.uncreate(p.Pkg)
+					delete(l.ours, p.Pkg)
 					return g
 				}
 			}

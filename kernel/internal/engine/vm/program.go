@@ -111,30 +111,6 @@ func (e *Engine) load(c *cell.Cell) (run program, err error) {
 	return run, nil
 }
 
-// leave forgets what nobody can name any more: the functions of the cell's own
-// statements, and the whole package if it declares nothing.
-func (e *Engine) leave(pkg *ssa.Package, c *cell.Cell) {
-	delete(e.funcs, pkg.Func("init"))
-	if c.Body != nil {
-		delete(e.funcs, pkg.Func(c.Body.Name.Name))
-	}
-	if len(c.Defines) > 0 {
-		return
-	}
-	for _, m := range pkg.Members {
-		switch m := m.(type) {
-		case *ssa.Function:
-			delete(e.funcs, m)
-		case *ssa.Global:
-			delete(e.globals, m)
-		}
-	}
-	delete(e.created, c.Pkg)
-	if m := reflect.ValueOf(e.prog).Elem().FieldByName("packages"); m.IsValid() && m.Type() == reflect.TypeFor[map[*types.Package]*ssa.Package]() {
-		delete(*(*map[*types.Package]*ssa.Package)(m.Addr().UnsafePointer()), c.Pkg) // package ssa never does
-	}
-}
-
 // create makes a package that a cell imports known: it has no syntax, and what
 // it holds is compiled. A package that is only mentioned by others' types waits
 // until it is imported, when all of its names are there.
@@ -212,6 +188,12 @@ func (e *Engine) replace(pkg *ssa.Package, c *cell.Cell) error {
 			}
 			continue
 		}
+		for from, to := range e.newer {
+			if to == oldFn {
+				e.newer[from] = newFn
+			}
+		}
+		e.newer[oldFn] = newFn
 		for inst, f := range e.funcs {
 			if inst.Origin() == oldFn && inst != oldFn {
 				g := e.library.instance(newFn.Object().(*types.Func), inst.TypeArgs())
@@ -226,6 +208,11 @@ func (e *Engine) replace(pkg *ssa.Package, c *cell.Cell) error {
 // funcOf is the function at a call site. e.mu is held.
 func (e *Engine) funcOf(f *ssa.Function) *function {
 	if r := e.funcs[f]; r != nil {
+		return r
+	}
+	if n := e.newer[f.Origin()]; n != nil { // a method that is compiled late
+		r := e.funcOf(e.library.instance(n.Object().(*types.Func), f.TypeArgs()))
+		e.funcs[f] = r
 		return r
 	}
 	r := &function{current: new(atomic.Pointer[code])}
