@@ -108,7 +108,7 @@ func (k *compiler) callWith(c *ssa.CallCommon, args []uintptr, results []value, 
 			return f.native.call(&g)
 		}
 		ordinary := g.static(f)
-		if o := k.inline(c.StaticCallee(), f, args, results, here, ordinary); o != nil {
+		if o := k.inline(f, args, results, here, ordinary); o != nil {
 			return o
 		}
 		return ordinary

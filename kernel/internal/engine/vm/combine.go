@@ -160,7 +160,7 @@ func appendOp(t reflect.Type, z, x uintptr, values []uintptr, here int32) op {
 		fr.at = here
 		s := *at[rtype.Slice](fr, x)
 		n := s.Len
-		if n+len(values) > s.Cap {
+		if uint(n+len(values)) > uint(s.Cap) {
 			s = rtype.Grow(elem, s, len(values))
 		}
 		for i, v := range values {

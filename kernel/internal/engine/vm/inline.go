@@ -87,11 +87,12 @@ func simple(i ssa.Instruction) bool {
 
 // inline compiles a call of f; nil if it is to be an ordinary one. The call
 // ordinary is made once f is declared again.
-func (k *compiler) inline(callee *ssa.Function, f *function, args []uintptr, results []value, here int32, ordinary op) op {
+func (k *compiler) inline(f *function, args []uintptr, results []value, here int32, ordinary op) op {
 	c := f.code()
 	if k.within != nil || k.c.through || c.small == nil || c.source != k.c.source || c == k.c || k.inlined > maxInlineTotal {
 		return nil
 	}
+	callee := c.small // of our source, where a function of the standard library is generic
 	in := &compiler{
 		e: k.e, fn: callee, c: k.c, memory: k.memory, slots: map[ssa.Value]uintptr{}, tuples: map[ssa.Value][]value{},
 		consts: k.consts, inits: k.inits, blocks: map[*ssa.BasicBlock]*block{}, locals: map[*ssa.Alloc]uintptr{},

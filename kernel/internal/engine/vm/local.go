@@ -212,12 +212,6 @@ func (k *compiler) allocLocal(a *ssa.Alloc, off uintptr) {
 }
 
 func (k *compiler) setFirst(a *ssa.Alloc, off uintptr, t reflect.Type) bool {
-	const most = 128 // bytes, and instructions that are looked at
-	if t.Size() > most {
-		return false
-	}
-	var set [most]bool
-	left := t.Size()
 	is := a.Block().Instrs
 	for n, i := range is {
 		if i == ssa.Instruction(a) {
@@ -225,6 +219,15 @@ func (k *compiler) setFirst(a *ssa.Alloc, off uintptr, t reflect.Type) bool {
 			break
 		}
 	}
+	if s, ok := is[0].(*ssa.Store); ok && s.Addr == ssa.Value(a) {
+		return true // perhaps a parameter, which lies there already
+	}
+	const most = 128 // bytes, and instructions that are looked at
+	if t.Size() > most {
+		return false
+	}
+	var set [most]bool
+	left := t.Size()
 	for _, i := range is[:min(len(is), most)] {
 		switch i := i.(type) {
 		case *ssa.UnOp:
