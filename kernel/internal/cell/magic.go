@@ -66,7 +66,7 @@ var Magics = []Magic{
 	{"untrack", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"go111module", "", "ignored: cells are not built by the go command", Ignored, true, false},
 	{"wasm", "", "not to be had: cells are not compiled, so not to WebAssembly", Refused, true, false},
-	{"widgets", "", "not to be had: it needs GoNB's script in the page; nb.Progress shows progress", Refused, true, false},
+	{"widgets", "", "not to be had: it needs GoNB's script in the page; nb.NewSlider, nb.NewButton and nb.Progress are here", Refused, true, false},
 	{"with_inputs", "", "let the shell command that follows read what the user types", InFront, true, false},
 	{"with_password", "", "let the shell command that follows read what the user types, unseen", InFront, true, false},
 }

@@ -99,7 +99,7 @@ var Excluded = map[string]string{
 	gonbui + "/dom":     "GoNB's changes of the page need its script there; show with nb.HTML, and replace what is shown with nb.Update",
 	gonbui + "/plotly":  "its figures are types of a module of their own; lib/plot, go-echarts and gonum/plot draw here",
 	gonbui + "/wasm":    "cells are not compiled, so not to WebAssembly",
-	gonbui + "/widgets": "GoNB's widgets need its script in the page; nb.Progress shows progress, and fmt.Scan asks",
+	gonbui + "/widgets": "GoNB's widgets need its script in the page; nb.NewSlider, nb.NewButton and nb.Progress are here, and fmt.Scan asks",
 }
 
 const gonbui = "github.com/janpfeifer/gonb/gonbui"
