@@ -31,7 +31,7 @@ func (k *compiler) combine(is []ssa.Instruction) int {
 // use compiles an access.
 func (k *compiler) use(is []ssa.Instruction) int {
 	p, ok := k.pathOf(is)
-	if !ok || !only(p.last) || p.off >= maxFault {
+	if !ok || !only(p.last) {
 		return 0
 	}
 	if s, ok := instrAt(is, p.n).(*ssa.Store); ok && s.Addr == p.last && !p.blank {
@@ -53,9 +53,6 @@ func (k *compiler) use(is []ssa.Instruction) int {
 	k.emit(a.loadOp(k.typ(load), k.slot(load)))
 	return p.n + 1
 }
-
-// maxFault is an offset from a nil pointer that still faults as nil does.
-const maxFault = 4096 - 64
 
 // update compiles v op= y, which package ssa does as v = v op y.
 func (k *compiler) update(p path, load *ssa.UnOp, is []ssa.Instruction) int {

@@ -106,7 +106,9 @@ func write(name string, b []byte) {
 // only the address is wanted.
 var ways = []struct{ names, steps, touched, p string }{
 	{"deref", `fr.at = here`, `touch(*at[unsafe.Pointer](fr, x))`, `*at[unsafe.Pointer](fr, x)`},
-	{"field", `fr.at = here`, `touch(*at[unsafe.Pointer](fr, x))`, `unsafe.Add(*at[unsafe.Pointer](fr, x), off)`},
+	{"field", `fr.at = here
+		p := *at[unsafe.Pointer](fr, x)
+		touch(p)`, ``, `unsafe.Add(p, off)`},
 	{"element", `s, i := at[rtype.Slice](fr, x), *at[int](fr, i)
 		if uint(i) >= uint(s.Len) {
 			fr.at = here
@@ -128,7 +130,9 @@ var ways = []struct{ names, steps, touched, p string }{
 			outside(j, t.Len, unsigned2)
 		}`, ``, `unsafe.Add(t.Data, uintptr(j)*size)`},
 	{"fieldElement", `fr.at = here
-		s, i := (*rtype.Slice)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)), *at[int](fr, i)
+		p := *at[unsafe.Pointer](fr, x)
+		touch(p)
+		s, i := (*rtype.Slice)(unsafe.Add(p, off)), *at[int](fr, i)
 		if uint(i) >= uint(s.Len) {
 			fr.at = then
 			outside(i, s.Len, unsigned)

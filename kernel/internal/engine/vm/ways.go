@@ -21,8 +21,10 @@ func (a *access) address() func(*frame) unsafe.Pointer {
 	case field:
 		return func(fr *frame) unsafe.Pointer {
 			fr.at = here
-			touch(*at[unsafe.Pointer](fr, x))
-			return unsafe.Add(*at[unsafe.Pointer](fr, x), off)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+
+			return unsafe.Add(p, off)
 		}
 	case element:
 		return func(fr *frame) unsafe.Pointer {
@@ -62,7 +64,9 @@ func (a *access) address() func(*frame) unsafe.Pointer {
 	case fieldElement:
 		return func(fr *frame) unsafe.Pointer {
 			fr.at = here
-			s, i := (*rtype.Slice)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)), *at[int](fr, i)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			s, i := (*rtype.Slice)(unsafe.Add(p, off)), *at[int](fr, i)
 			if uint(i) >= uint(s.Len) {
 				fr.at = then
 				outside(i, s.Len, unsigned)
@@ -98,7 +102,9 @@ func accessLoad[T any](a *access, z uintptr) op {
 	case field:
 		return func(fr *frame) {
 			fr.at = here
-			*at[T](fr, z) = *(*T)(unsafe.Add(*at[unsafe.Pointer](fr, x), off))
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			*at[T](fr, z) = *(*T)(unsafe.Add(p, off))
 		}
 	case element:
 		return func(fr *frame) {
@@ -135,7 +141,9 @@ func accessLoad[T any](a *access, z uintptr) op {
 	case fieldElement:
 		return func(fr *frame) {
 			fr.at = here
-			s, i := (*rtype.Slice)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)), *at[int](fr, i)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			s, i := (*rtype.Slice)(unsafe.Add(p, off)), *at[int](fr, i)
 			if uint(i) >= uint(s.Len) {
 				fr.at = then
 				outside(i, s.Len, unsigned)
@@ -169,7 +177,9 @@ func accessStore[T any](a *access, z uintptr) op {
 	case field:
 		return func(fr *frame) {
 			fr.at = here
-			*(*T)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)) = *at[T](fr, z)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			*(*T)(unsafe.Add(p, off)) = *at[T](fr, z)
 		}
 	case element:
 		return func(fr *frame) {
@@ -206,7 +216,9 @@ func accessStore[T any](a *access, z uintptr) op {
 	case fieldElement:
 		return func(fr *frame) {
 			fr.at = here
-			s, i := (*rtype.Slice)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)), *at[int](fr, i)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			s, i := (*rtype.Slice)(unsafe.Add(p, off)), *at[int](fr, i)
 			if uint(i) >= uint(s.Len) {
 				fr.at = then
 				outside(i, s.Len, unsigned)
@@ -240,7 +252,9 @@ func accessAdd[T integer | float](a *access, z uintptr) op {
 	case field:
 		return func(fr *frame) {
 			fr.at = here
-			*(*T)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)) += *at[T](fr, z)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			*(*T)(unsafe.Add(p, off)) += *at[T](fr, z)
 		}
 	case element:
 		return func(fr *frame) {
@@ -277,7 +291,9 @@ func accessAdd[T integer | float](a *access, z uintptr) op {
 	case fieldElement:
 		return func(fr *frame) {
 			fr.at = here
-			s, i := (*rtype.Slice)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)), *at[int](fr, i)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			s, i := (*rtype.Slice)(unsafe.Add(p, off)), *at[int](fr, i)
 			if uint(i) >= uint(s.Len) {
 				fr.at = then
 				outside(i, s.Len, unsigned)
@@ -311,7 +327,9 @@ func accessSub[T integer | float](a *access, z uintptr) op {
 	case field:
 		return func(fr *frame) {
 			fr.at = here
-			*(*T)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)) -= *at[T](fr, z)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			*(*T)(unsafe.Add(p, off)) -= *at[T](fr, z)
 		}
 	case element:
 		return func(fr *frame) {
@@ -348,7 +366,9 @@ func accessSub[T integer | float](a *access, z uintptr) op {
 	case fieldElement:
 		return func(fr *frame) {
 			fr.at = here
-			s, i := (*rtype.Slice)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)), *at[int](fr, i)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			s, i := (*rtype.Slice)(unsafe.Add(p, off)), *at[int](fr, i)
 			if uint(i) >= uint(s.Len) {
 				fr.at = then
 				outside(i, s.Len, unsigned)
@@ -382,7 +402,9 @@ func accessMul[T integer | float](a *access, z uintptr) op {
 	case field:
 		return func(fr *frame) {
 			fr.at = here
-			*(*T)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)) *= *at[T](fr, z)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			*(*T)(unsafe.Add(p, off)) *= *at[T](fr, z)
 		}
 	case element:
 		return func(fr *frame) {
@@ -419,7 +441,9 @@ func accessMul[T integer | float](a *access, z uintptr) op {
 	case fieldElement:
 		return func(fr *frame) {
 			fr.at = here
-			s, i := (*rtype.Slice)(unsafe.Add(*at[unsafe.Pointer](fr, x), off)), *at[int](fr, i)
+			p := *at[unsafe.Pointer](fr, x)
+			touch(p)
+			s, i := (*rtype.Slice)(unsafe.Add(p, off)), *at[int](fr, i)
 			if uint(i) >= uint(s.Len) {
 				fr.at = then
 				outside(i, s.Len, unsigned)
