@@ -241,3 +241,43 @@ def test_cells_ask_the_reader(desk):
     assert "secret" not in (server.root / "input.ipynb").read_text()
     assert not page.errors
     page.close()
+
+
+# A generation of six tokens between two, and the figures of it.
+FIGURES = [
+    """step := func(piece string, p, q float64) llm.StepRecord {
+	return llm.StepRecord{
+		Piece: []byte(piece), LogProb: math.Log(p), Prob: q, Entropy: .673, ESS: 6,
+		Candidates: []llm.Candidate{
+			{Token: 0, Piece: []byte(piece), LogProb: math.Log(p), Base: p, Power: p * p / (p*p + (1-p)*(1-p)), Prob: q, ProbSE: .05, ESS: 7},
+			{Token: 1, Piece: []byte(" other"), LogProb: math.Log(1 - p), Base: 1 - p, Power: (1 - p) * (1 - p) / (p*p + (1-p)*(1-p)), Prob: 1 - q, ProbSE: .05, ESS: 6},
+		},
+	}
+}
+record := llm.Record{Sampler: "importance", Params: map[string]float64{"alpha": 2}, Prompt: "The sky", End: llm.EndLimit}
+for i, piece := range []string{" is", " blue", ",", " as", " ever", "."} {
+	record.Steps = append(record.Steps, step(piece, []float64{.95, .7, .5, .3, .1, .01}[i], []float64{.97, .8, .5, .2, .3, .05}[i]))
+}""",
+    "must(plot.Tokens(record, plot.TokensOptions{}))",
+    "must(plot.Candidates(record, 3, plot.CandidatesOptions{}))",
+]
+
+
+@pytest.mark.timeout(300)
+def test_figures_in_light_and_dark(desk):
+    server, _ = desk
+    nbformat.write(new_notebook(FIGURES), server.root / "figures.ipynb")
+    page = opened(desk, "figures.ipynb", 1400)
+    page.run_all(60)
+    cells = page.await_look(lambda cells: cells[2]["outputs"] and cells[2]["outputs"][0]["canvases"])
+    assert cells[1]["outputs"][0]["shades"] >= 3, "the tokens are not coloured"
+    assert cells[2]["outputs"][0]["canvases"] >= 1, "the chart is not live"
+    for theme in "Dark", "Light":
+        page.command("apputils:change-theme", theme=f"JupyterLab {theme}")
+        page.page.wait_for_selector(f"body[data-jp-theme-name='JupyterLab {theme}']", state="attached")
+        page.page.wait_for_timeout(1000)  # the theme's style sheet loads
+        page.page.screenshot(path=PICTURES / f"{server.app}-figures-{theme.lower()}.png")
+        for kind, (ratio, sample) in page.page.evaluate(CONTRAST).items():
+            assert ratio >= 4.5, f"{theme}: {kind} has a contrast of {ratio:.1f}: {sample!r}"
+    assert not page.errors
+    page.close()
