@@ -27,7 +27,7 @@ type thread struct {
 	native    uintptr            // the code of the compiled function that it is in; 0 for none
 	looks     uint               // times that it came by step
 	walked    int                // calls that its panics have looked at
-	dying     bool
+	dying     atomic.Bool
 	name      string // where it was started; empty for a cell's own
 	goroutine uintptr
 }
@@ -370,10 +370,9 @@ func within(names map[string]bool) bool {
 // dies notes whether a panic is on its way in a thread, which may have told
 // others already, in a deferred call, that the thread is done.
 func (t *thread) dies(yes bool) {
-	if t.dying == yes {
+	if t.dying.Swap(yes) == yes {
 		return
 	}
-	t.dying = yes
 	if yes {
 		t.e.dying.Add(1)
 	} else {
@@ -381,12 +380,25 @@ func (t *thread) dies(yes bool) {
 	}
 }
 
-// waitForDying waits until the panics that are on their way have ended, for a
-// moment.
+// waitForDying waits until the panics that are on their way have ended, unless
+// a deferred call keeps one: for a moment, and longer for what would go on.
 func (e *Engine) waitForDying() {
-	for end := time.Now().Add(200 * time.Millisecond); e.dying.Load() > 0 && time.Now().Before(end); {
+	began := time.Now()
+	for e.dying.Load() > 0 {
+		if d := time.Since(began); d > 2*time.Second || d > 200*time.Millisecond && !e.diesNow() {
+			return
+		}
 		time.Sleep(50 * time.Microsecond)
 	}
+}
+
+// diesNow reports whether a thread is on its way to its end, and does not wait.
+func (e *Engine) diesNow() (yes bool) {
+	e.threads.each(func(t *thread) bool {
+		yes = t.dying.Load() && t.naps.Load()%2 == 0 && t.compiled() == 0
+		return !yes
+	})
+	return yes
 }
 
 // panicked makes a panic in a goroutine that is not the cell's first the
