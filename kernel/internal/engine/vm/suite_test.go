@@ -2,7 +2,6 @@ package vm
 
 import (
 	_ "embed"
-	"os"
 	"testing"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine"
@@ -36,4 +35,4 @@ func TestExamples(t *testing.T) { enginetest.Examples(t, newEngine, examples) }
 //go:embed testdata/packages.txt
 var packages string
 
-func TestPackages(t *testing.T) { enginetest.PackageTests(t, newEngine, packages+os.Getenv("PKGS")) }
+func TestPackages(t *testing.T) { enginetest.PackageTests(t, newEngine, packages) }
