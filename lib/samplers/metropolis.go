@@ -13,8 +13,8 @@ import (
 // uses every draw; the chain says, by its acceptance, how far the proposals
 // are from p^α.
 //
-// Metropolis-Hastings with an independence proposal: Tierney, Ann. Statist. 22
-// (1994), section 2.3.3.
+// Metropolis-Hastings with independent proposals: Tierney, Ann. Statist. 22
+// (1994).
 type MetropolisBranch struct {
 	Equilibration int // moves before states count for StateAverage; 0 means 5, NoEquilibration none
 	Proposals     int // all futures drawn; 0 means 30
