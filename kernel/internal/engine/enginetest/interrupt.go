@@ -91,7 +91,7 @@ var forms = []form{
 	{what: "a write lock", source: "import \"sync\"\nvar mu sync.RWMutex\nmu.RLock()\nmu.Lock()"},
 	{what: "RLocker", source: "import \"sync\"\nvar mu sync.RWMutex\nmu.Lock()\nmu.RLocker().Lock()", compiled: true},
 	{what: "locks that are contended", source: "import \"sync\"\nvar mu sync.Mutex\nfor range 8 { go func() { for { mu.Lock(); x++; mu.Unlock() } }() }\nfor { mu.Lock(); x++; mu.Unlock() }"},
-	{what: "TryLock", source: "import \"sync\"\nvar mu sync.Mutex\nmu.Lock()\nfor !mu.TryLock() {}"},
+	{what: "TryLock", source: "import \"sync\"\nvar mu sync.Mutex\nmu.Lock()\nfor !mu.TryLock() {}", compiled: true},
 	{what: "a condition", source: "import \"sync\"\nc := sync.NewCond(&sync.Mutex{})\nc.L.Lock()\nc.Wait()", compiled: true},
 	{what: "a wait for nobody", source: "import \"sync\"\nvar wg sync.WaitGroup\nwg.Add(1)\nwg.Wait()"},
 	{what: "a wait for goroutines", source: "import \"sync\"\nvar wg sync.WaitGroup\nfor range 4 { wg.Add(1); go func() { defer wg.Done(); select {} }() }\nwg.Wait()"},
@@ -101,7 +101,7 @@ var forms = []form{
 	{what: "once in itself", source: "import \"sync\"\nvar once sync.Once\nonce.Do(func() { once.Do(func() {}) })", compiled: true},
 	{what: "a value that is made once", source: "import \"sync\"\nvalue := sync.OnceValue(func() int { select {} })\nvalue()", compiled: true},
 	{what: "a sync.Map's range", source: "import \"sync\"\nvar m sync.Map\nm.Store(1, 1)\nm.Range(func(k, v any) bool { for {} })", compiled: true},
-	{what: "an atomic number", source: "import \"sync/atomic\"\nvar n atomic.Int64\nfor !n.CompareAndSwap(1, 2) {}"},
+	{what: "an atomic number", source: "import \"sync/atomic\"\nvar n atomic.Int64\nfor !n.CompareAndSwap(1, 2) {}", compiled: true},
 
 	// Goroutines.
 	{what: "goroutines that loop", source: "for range 8 { go func() { for { x++ } }() }\nselect {}"},
