@@ -3,7 +3,9 @@ package cell
 import (
 	"errors"
 	"go/token"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // Declares reports whether the cell declares what Redeclare would.
@@ -115,4 +117,39 @@ func (s *split) holds(c chunk, line, col int) bool {
 	}
 	off := s.lines[line-1] + max(col, 1) - 1
 	return s.toks[c.first].off <= off && off <= s.toks[c.last].end
+}
+
+// An Outline is what Redeclare would declare of a cell, and need for that.
+type Outline struct {
+	Names    []string // as Forget takes them; of a method "Type.Method"
+	Imports  []string // import declarations, as they are written
+	Mentions []string // names of others
+}
+
+// OutlineOf reads the source of a cell. What it mentions may be too much: names
+// of parameters and fields, too.
+func OutlineOf(source string) Outline {
+	sp := splitCell(source)
+	var o Outline
+	mentions := map[string]bool{}
+	for _, ch := range sp.chunks {
+		switch ch.kind {
+		case stmtChunk, packageChunk, varChunk:
+			continue
+		case importChunk:
+			o.Imports = append(o.Imports, sp.src[sp.toks[ch.first].off:sp.toks[ch.last].end])
+			continue
+		}
+		o.Names = append(o.Names, sp.declares(ch)...)
+		for i := ch.first; i <= ch.last; i++ {
+			if sp.at(i) == token.IDENT {
+				mentions[sp.name(i)] = true
+			}
+		}
+	}
+	for _, name := range o.Names {
+		delete(mentions, name[strings.IndexByte(name, '.')+1:])
+	}
+	o.Mentions = slices.Sorted(maps.Keys(mentions))
+	return o
 }

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type Log struct {
 	mu      sync.Mutex
 	session int
 	own     []Entry
+	length  int           // of own, in bytes
 	waiting []Entry       // to be written
 	more    chan struct{} // holds a token when there may be some
 	closed  bool
@@ -92,6 +94,13 @@ func (l *Log) Add(line int, input string) {
 	defer l.mu.Unlock()
 	e := Entry{Line: line, Input: input}
 	l.own = append(l.own, e)
+	if l.length += size(e); l.length > maxOwn {
+		gone := 0
+		for ; gone < len(l.own)-1 && l.length > maxOwn/2; gone++ {
+			l.length -= size(l.own[gone])
+		}
+		l.own = slices.Clone(l.own[gone:])
+	}
 	l.waiting = append(l.waiting, e)
 	l.signal()
 }
@@ -102,7 +111,21 @@ func (l *Log) SetOutput(line int, output string) {
 	defer l.mu.Unlock()
 	if n := len(l.own); n > 0 && l.own[n-1].Line == line {
 		l.own[n-1].Output = &output
+		l.length += len(output)
 	}
+}
+
+// maxOwn is how much of its own session a Log knows, in bytes: a kernel may live
+// for days. What is older goes, from there and not from the file.
+const maxOwn = 8 << 20
+
+// size is what an entry takes.
+func size(e Entry) int {
+	n := len(e.Input) + 100
+	if e.Output != nil {
+		n += len(*e.Output)
+	}
+	return n
 }
 
 func (l *Log) signal() {

@@ -226,3 +226,23 @@ func TestFile(t *testing.T) {
 		}
 	}
 }
+
+// A session knows its newest cells, however long it lives.
+func TestASessionIsBounded(t *testing.T) {
+	l := Open("", slog.New(slog.DiscardHandler))
+	defer l.Close()
+	long := strings.Repeat("x", 10_000)
+	const cells = 3000
+	for line := range cells {
+		l.Add(line+1, long)
+		l.SetOutput(line+1, long)
+	}
+	sum := 0
+	found := l.Find(wire.HistoryRequest{HistAccessType: "tail"})
+	for _, e := range found {
+		sum += size(e)
+	}
+	if sum > maxOwn || sum < maxOwn/3 || found[len(found)-1].Line != cells || found[0].Line != cells-len(found)+1 {
+		t.Errorf("%d bytes in lines %d to %d", sum, found[0].Line, found[len(found)-1].Line)
+	}
+}

@@ -155,11 +155,11 @@ func (nb *Notebook) frames(frames []worker.Frame) []string {
 			continue
 		}
 		n := at.Cell
-		if owner, ok := nb.owners[n]; ok {
+		if owner, ok := nb.sources.owners[n]; ok {
 			n = owner
 		}
 		lines = append(lines, place(n, at.Line, at.Func))
-		lines = append(lines, excerpt(nb.sources[at.Cell], at.Line, at.Col)...)
+		lines = append(lines, excerpt(nb.sources.all[at.Cell], at.Line, at.Col)...)
 	}
 	return lines
 }

@@ -58,7 +58,9 @@ undefined: b`
 }
 
 func TestFrames(t *testing.T) {
-	nb := &Notebook{sources: map[int]string{1: "func f() {\n\tf()\n}", 2: "f()"}}
+	nb := &Notebook{}
+	nb.sources.add(1, "func f() {\n\tf()\n}")
+	nb.sources.add(2, "f()")
 	got := plain(nb.frames([]worker.Frame{{Cell: 0, Line: 3}, {Cell: 1, Line: 2, Col: 2, Func: "f"}, {Cell: 2, Line: 1}}))
 	const want = "Cell In[1], line 2, in f\n   2 |     f()\n     |     ^\nCell In[2], line 1\n   1 | f()"
 	if got != want {

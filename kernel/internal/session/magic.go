@@ -108,7 +108,7 @@ func (t *turn) front(step cell.Step) error {
 	default:
 		t.process.Close()
 		t.mu.Lock()
-		t.decls, t.ran = nil, nil
+		t.decls, t.needed, t.ran, t.ranBytes, t.ranGone = nil, 0, nil, 0, 0
 		t.mu.Unlock()
 		if err := t.start(); err != nil {
 			return err

@@ -59,16 +59,17 @@ type Notebook struct {
 	scratch  string // a directory, there or not, that goes with the notebook
 	overflow *worker.Overflow
 
-	mu      sync.Mutex // guards what follows
-	process *worker.Process
-	scope   *cell.Scope
-	sources map[int]string // by the number under which a cell ran
-	owners  map[int]int    // cells, by the numbers of their steps
-	decls   []worker.Job   // the cells that declare something, as they ran, and what %rm took away
-	ran     []string       // the sources of cells that ran to their end
-	count   int            // the execution count
-	hidden  int            // cells that did not count
-	closed  bool
+	mu                sync.Mutex // guards what follows
+	process           *worker.Process
+	scope             *cell.Scope
+	sources           texts
+	decls             []worker.Job // the cells that declare something, as they ran, and what %rm took away
+	needed            int          // decls when they were last looked at
+	ran               []string     // the sources of cells that ran to their end
+	ranBytes, ranGone int          // of ran; sources that are no longer in it
+	count             int          // the execution count
+	hidden            int          // cells that did not count
+	closed            bool
 
 	comms comms
 
@@ -101,7 +102,7 @@ func Open(opts Options) (*Notebook, error) {
 	if opts.Modules == nil {
 		opts.Modules = modules.NewSet(false)
 	}
-	nb := &Notebook{opts: opts, sources: map[int]string{}, owners: map[int]int{}, emit: func(Output) {}, engine: opts.Engine}
+	nb := &Notebook{opts: opts, emit: func(Output) {}, engine: opts.Engine}
 	nb.scratch = filepath.Join(os.TempDir(), "branchbook-"+rand.Text())
 	nb.overflow = worker.NewOverflow(nb.scratch)
 	if err := nb.start(); err != nil {
@@ -207,7 +208,7 @@ func (nb *Notebook) begin(req Request) (n, count int) {
 		nb.count++
 		n = nb.count
 	}
-	nb.sources[n] = req.Source
+	nb.sources.add(n, req.Source)
 	return n, nb.count
 }
 
@@ -283,9 +284,7 @@ func (nb *Notebook) execute(ctx context.Context, req Request, emit func(Output))
 func (nb *Notebook) commit(scope *cell.Scope, c *cell.Cell) {
 	scope.Commit(c)
 	if c.Declares() {
-		nb.mu.Lock()
-		nb.decls = append(nb.decls, worker.Job{N: c.N, Source: c.Source})
-		nb.mu.Unlock()
+		nb.declared(worker.Job{N: c.N, Source: c.Source}, scope)
 	}
 }
 
@@ -316,7 +315,7 @@ var ansi = regexp.MustCompile("\x1b\\[[0-9]*m")
 func (nb *Notebook) owner(n int) int {
 	nb.mu.Lock()
 	defer nb.mu.Unlock()
-	if owner, ok := nb.owners[n]; ok {
+	if owner, ok := nb.sources.owners[n]; ok {
 		return owner
 	}
 	return n

@@ -13,20 +13,15 @@ import (
 	"github.com/branchbook/branchbook/kernel/notebook"
 )
 
-// remember keeps the source of a cell that ran, for %save. One that ran before
-// with the same source counts where it ran last.
-func (nb *Notebook) remember(source string) {
-	nb.mu.Lock()
-	defer nb.mu.Unlock()
-	nb.ran = append(slices.DeleteFunc(nb.ran, func(s string) bool { return s == source }), source)
-}
-
 // save is %save: it writes the cells that ran as a file that branchbook run
 // runs.
 func (t *turn) save(step cell.Step) error {
 	t.mu.Lock()
-	ran := slices.Clone(t.ran)
+	ran, gone := slices.Clone(t.ran), t.ranGone
 	t.mu.Unlock()
+	if gone > 0 {
+		t.note(fmt.Sprintf("the oldest %d cells are too long ago, and not in the file", gone))
+	}
 	var text string
 	var err error
 	switch name := strings.Trim(step.Args, `"'`); filepath.Ext(name) {
@@ -88,9 +83,7 @@ func (t *turn) forget(step cell.Step) error {
 	if _, err := t.do(job); err != nil || t.ended {
 		return err
 	}
-	t.mu.Lock()
-	t.decls = append(t.decls, job) // in the place of a worker that dies, too
-	t.mu.Unlock()
+	t.declared(job, t.scope) // in the place of a worker that dies, too
 	for _, name := range names {
 		if slices.Contains(unknown, name) {
 			t.note(name + " is no name that a cell declared")

@@ -17,6 +17,7 @@ type loss struct {
 	again  []int             // the cells whose declarations were made again
 	values []string          // variables
 	failed map[string]string // what else cells declared, and why it was not declared again
+	names  []cell.Name       // what it knows
 }
 
 // replace puts a new worker in the place of one that ended, and declares again
@@ -95,7 +96,8 @@ func (nb *Notebook) plan(decls []worker.Job, before []cell.Name) (plan []worker.
 			continue
 		}
 		now := map[string]string{}
-		for _, name := range scope.Names() {
+		l.names = scope.Names()
+		for _, name := range l.names {
 			now[name.Name] = name.Kind
 		}
 		var hidden []string // functions, say, whose name was a lost variable's at last

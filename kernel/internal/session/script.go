@@ -197,8 +197,8 @@ func (nb *Notebook) part(n int) int {
 	defer nb.mu.Unlock()
 	nb.hidden++
 	part := hiddenBase + nb.hidden
-	nb.sources[part] = nb.sources[n]
-	nb.owners[part] = n
+	nb.sources.add(part, nb.sources.all[n])
+	nb.sources.owners[part] = n
 	return part
 }
 
