@@ -363,10 +363,7 @@ fmt.Println("on")
 func family(t *testing.T, k *kerneltest.Kernel, mark string) []int {
 	t.Helper()
 	for deadline := time.Now().Add(kerneltest.Patience); ; time.Sleep(time.Millisecond) {
-		var all []int
-		for _, pid := range k.Children() {
-			all = append(all, pid)
-		}
+		all := k.Children()
 		sleepers := marked(mark)
 		if len(sleepers) >= 7 { // the worker, five sleepers and a shell
 			return append(all, sleepers...)

@@ -52,7 +52,7 @@ type Engine struct {
 	storage  map[types.Object]unsafe.Pointer // of the cells' variables
 	sources  map[*types.Package]*source
 	named    map[*types.Package]*named // of cells; see forget.go
-	declared int                       // types, by cells
+	declared int                       // types and generic functions, by cells
 	library  library
 	context  unsafe.Pointer // the variable ctx of In[0]
 	refused  error

@@ -15,12 +15,13 @@ import (
 //
 // Types stay: values may have them. Their methods are compiled when they are
 // first called, perhaps after a function that they call was declared again.
-// So what was declared before a type that came since stays, too.
+// So what was declared before a type that came since stays, too. Generic
+// functions are compiled late as well.
 
 // named is how much of a cell's package has a name.
 type named struct {
 	names int // of functions and variables
-	types int // that cells had declared, when it came
+	types int // and generic functions, that cells had declared when it came
 }
 
 // leave forgets what nobody can name any more: the functions of the cell's own
@@ -35,11 +36,16 @@ func (e *Engine) leave(pkg *ssa.Package, c *cell.Cell) {
 		e.forget(pkg)
 		return
 	}
-	n := &named{}
+	n, before := &named{}, e.declared
 	for _, o := range c.Defines {
 		switch o := o.(type) {
-		case *types.Func, *types.Var:
+		case *types.Var:
 			n.names++
+		case *types.Func:
+			n.names++
+			if o.Signature().TypeParams().Len() > 0 {
+				e.declared++
+			}
 		case *types.TypeName:
 			if !o.IsAlias() {
 				e.declared++
@@ -57,7 +63,7 @@ func (e *Engine) leave(pkg *ssa.Package, c *cell.Cell) {
 			continue
 		}
 		p.names--
-		if pkg := e.prog.Package(old.Pkg()); pkg != nil && p.names == 0 && p.types == e.declared {
+		if pkg := e.prog.Package(old.Pkg()); pkg != nil && p.names == 0 && p.types == before {
 			e.forget(pkg)
 		}
 	}
@@ -84,6 +90,12 @@ func (e *Engine) forget(pkg *ssa.Package) {
 	}
 	delete(e.named, pkg.Pkg)
 	e.uncreate(pkg.Pkg)
+}
+
+// forgotten reports whether a cell's variable has no name any more: only code
+// that was compiled while it had one knows where it lies.
+func (e *Engine) forgotten(g *ssa.Global) bool {
+	return e.globals[g] == nil && !e.compiled(g.Pkg.Pkg)
 }
 
 // uncreate drops a package from the program, which package ssa never does.

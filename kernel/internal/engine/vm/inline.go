@@ -110,6 +110,11 @@ func (k *compiler) inline(f *function, args []uintptr, results []value, here int
 					return nil
 				}
 			}
+			for _, o := range i.Operands(nil) {
+				if g, ok := (*o).(*ssa.Global); ok && k.e.forgotten(g) {
+					return nil
+				}
+			}
 		}
 	}
 	entry := in.body()
