@@ -191,7 +191,11 @@ func (s *server) work(open func() (Cells, error)) {
 		}
 		end := s.watch(ctx, cancel)
 		d := run(ctx, cells, j)
-		if refused := end(); refused != "" {
+		refused, closed := end()
+		if closed {
+			d.interrupted(io.EOF)
+		}
+		if refused != "" {
 			var frames []Frame
 			if d.Failure != nil {
 				frames = d.Failure.Frames
@@ -248,15 +252,15 @@ func run(ctx context.Context, cells Cells, j Job) Done {
 	d := done(j.N, out)
 	d.Took = took
 	if ctx.Err() != nil {
-		d.interrupted()
+		d.interrupted(context.Canceled)
 	}
 	return d
 }
 
-// interrupted makes an interrupt of the error by which a call that knows its
-// context told the cell of one: as must and a last value show it.
-func (d *Done) interrupted() {
-	told := func(message string) bool { return strings.HasSuffix(message, context.Canceled.Error()) }
+// interrupted makes an interrupt of the error by which a call told the cell of
+// one: as must and a last value show it.
+func (d *Done) interrupted(by error) {
+	told := func(message string) bool { return strings.HasSuffix(message, by.Error()) }
 	switch {
 	case d.Failure != nil && d.Failure.Kind == string(engine.Panic) && told(d.Failure.Message):
 		d.Failure.Kind, d.Failure.Message = string(engine.Interrupt), ""

@@ -198,17 +198,19 @@ func children(process string) (all []string) {
 }
 
 // watch asks for input when the job that runs waits for it. It returns what
-// ends that; refused then says why nobody could be asked, if one was to be.
-func (s *server) watch(ctx context.Context, cancel context.CancelFunc) (end func() (refused string)) {
+// ends that; refused then says why nobody could be asked, if one was to be, and
+// closed whether an interrupt ended the input.
+func (s *server) watch(ctx context.Context, cancel context.CancelFunc) (end func() (refused string, closed bool)) {
 	in := s.stdin
 	if in == nil || !in.used.Load() {
-		return func() string { return "" }
+		return func() (string, bool) { return "", false }
 	}
 	if in.unread() || in.waited() { // by, or for, an earlier cell
 		in.renew()
 	}
 	over, ended, unseen := make(chan struct{}), make(chan struct{}), in.unseen
 	var refused string
+	var closed bool
 	go func() {
 		defer close(ended)
 		interrupt := ctx.Done()
@@ -227,6 +229,7 @@ func (s *server) watch(ctx context.Context, cancel context.CancelFunc) (end func
 			wait = lookSoon
 			if stopped {
 				in.renew()
+				closed = true
 				continue
 			}
 			switch a, err := s.ask(ctx, Ask{Password: unseen}); {
@@ -241,10 +244,10 @@ func (s *server) watch(ctx context.Context, cancel context.CancelFunc) (end func
 			}
 		}
 	}()
-	return func() string {
+	return func() (string, bool) {
 		close(over)
 		<-ended
-		return refused
+		return refused, closed
 	}
 }
 

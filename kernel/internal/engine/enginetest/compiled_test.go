@@ -155,8 +155,9 @@ func compiled(t *testing.T, choose func(Script) bool) func(Script) (stdout, stde
 		cmd := exec.Command(filepath.Join(dir, "scripts"), names[s.Name])
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err := cmd.Run()
-		// names of types have the package's
-		return strings.ReplaceAll(stdout.String(), names[s.Name]+".", "main."), stderr.String(), err
+		// Names of types have the package's, and those of type arguments its path.
+		pkg := names[s.Name] + "."
+		return strings.NewReplacer("scripts/"+pkg, "main.", pkg, "main.").Replace(stdout.String()), stderr.String(), err
 	}
 }
 
