@@ -76,6 +76,35 @@ func TestCompiledCodeThatDoesNotReturnIsLeftBehind(t *testing.T) {
 	r.Idle()
 }
 
+// Who prints when the cell is interrupted, and cannot go on for what is in the
+// pipe, prints nothing into the next cell.
+func TestAnInterruptedCellPrintsNoMore(t *testing.T) {
+	if engineName() == "yaegi" {
+		t.Skip("yaegi's goroutines end when they next look")
+	}
+	k := start(t)
+	for _, code := range []string{
+		`for { fmt.Println("flood") }`, `for { println("flood") }`, `for { nb.Display("flood") }`,
+		`for range 8 { go func() { for { fmt.Println("flood") } }() }; select {}`,
+		`for range 8 { go func() { for { nb.Display("flood") } }() }; select {}`,
+		`for range 8 { go func() { for { log.Println("flood") } }() }; for { os.Stderr.WriteString("flood\n") }`,
+		`w := bufio.NewWriter(os.Stdout); for { fmt.Fprintln(w, "flood"); w.Flush() }`,
+	} {
+		r := k.Execute(code)
+		r.Busy()
+		time.Sleep(200 * time.Millisecond)
+		k.Interrupt()
+		r.UntilIdle()
+		var reply kerneltest.ExecuteReply
+		if r.Reply(&reply); reply.EName != "Interrupted" {
+			t.Errorf("%s: %+v", code, reply)
+		}
+		if lines, _ := shown(t, k, "time.Sleep(50 * time.Millisecond)\n\"next\"", false); strings.Join(lines, "|") != "= next" {
+			t.Errorf("%s: the next cell shows %.200q", code, lines)
+		}
+	}
+}
+
 func TestCompiledCodeThatDoesNotReturnIsEnded(t *testing.T) {
 	if engineName() != "yaegi" {
 		t.Skip("it is left behind")

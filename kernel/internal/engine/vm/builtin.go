@@ -234,6 +234,10 @@ func complexOp(name string, t reflect.Type, z uintptr, x []uintptr) op {
 // printValues is print and println, which write to file descriptor 2 what Go's
 // do of any value.
 func printValues(fr *frame, ts []reflect.Type, x []uintptr, line bool) {
+	fr.t.native = printCode
+	if fr.t.run.stopping.Load() {
+		fr.t.halt()
+	}
 	engine.Print() // waits for what was printed before
 	for i, t := range ts {
 		if i > 0 && line {
@@ -244,7 +248,11 @@ func printValues(fr *frame, ts []reflect.Type, x []uintptr, line bool) {
 	if line {
 		print("\n")
 	}
+	fr.t.native = 0
 }
+
+// printCode stands for print and println among compiled functions.
+var printCode = reflect.ValueOf(engine.Print).Pointer()
 
 func printValue(t reflect.Type, p unsafe.Pointer) {
 	v := reflect.NewAt(t, p).Elem()

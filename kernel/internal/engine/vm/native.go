@@ -137,6 +137,9 @@ func eachWord(t reflect.Type, off uintptr, f func(class byte, off, size uintptr)
 // call calls f, the closure of a func value.
 func (n *nativeCall) call(fr *frame, f unsafe.Pointer) {
 	fr.t.native = *(*uintptr)(f)
+	if fr.t.run.stopping.Load() { // behind it: who is not in compiled code when the cell ends never will be
+		fr.t.halt()
+	}
 	if n.fast != nil {
 		n.fast(fr, f, n.args, n.out)
 	} else {

@@ -11,7 +11,9 @@ import (
 // An interrupt ends interpreted code where it next looks: at a call, a jump
 // backwards, the end of a compiled call, or in an operation that waits.
 // Compiled code cannot be ended. It is left behind: the cell ends without it,
-// and its goroutine ends when it comes back.
+// and its goroutine ends when it comes back. But what prints is waited for, as
+// long as Grace: it comes back when its text is read, which would otherwise be
+// the next cell's.
 
 // patience is how long compiled code may take to come back.
 const patience = 20 * time.Millisecond
@@ -19,43 +21,76 @@ const patience = 20 * time.Millisecond
 // interrupt ends the cell's goroutines. It returns what goes on of them.
 func (e *Engine) interrupt(r *run) (left []string) {
 	r.halt()
+	deadline := time.Now().Add(e.opts.Grace)
 	select {
 	case <-r.ended:
 	case <-time.After(patience):
-		for deadline := time.Now().Add(e.opts.Grace); ; {
+		for ended := false; !ended; {
 			select {
 			case <-r.ended:
-				return e.others(r)
+				ended = true
+				continue
 			default:
 			}
-			what := r.own.inCompiled()
-			if what == "" && time.Now().After(deadline) {
+			what, late := r.own.inCompiled(), time.Now().After(deadline)
+			if what == "" && late {
 				what = "the cell"
 			}
-			if what != "" {
-				return append(e.others(r), what)
+			if what != "" && (late || !prints(what)) {
+				return append(e.others(r, deadline), what)
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}
-	return e.others(r)
+	return e.others(r, deadline)
 }
 
 // others names the goroutines that the cell has started and that are in
 // compiled code which does not come back. The others end when they next look.
-func (e *Engine) others(r *run) (names []string) {
+func (e *Engine) others(r *run, deadline time.Time) (names []string) {
 	first := e.inCompiled(r)
 	if len(first) == 0 {
 		return nil
 	}
 	time.Sleep(patience)
-	for t, f := range e.inCompiled(r) {
+	now := e.inCompiled(r)
+	for anyPrints(now) && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+		now = e.inCompiled(r)
+	}
+	for t, f := range now {
 		if f == first[t] {
 			names = append(names, f+" ("+t.name+")")
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+func anyPrints(in map[*thread]string) bool {
+	for _, f := range in {
+		if prints(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// printers are the packages whose functions print, if their names say so, and
+// those all of whose functions do.
+var (
+	printers    = []string{"fmt.", "os.", "io.", "bufio.", "text/tabwriter."}
+	allPrinters = []string{"log.", "log/slog.", "github.com/branchbook/branchbook/kernel/nb.", "github.com/branchbook/branchbook/kernel/internal/engine."}
+)
+
+// prints reports whether a compiled function most likely writes to what cells
+// print to. One that does not is waited for in vain.
+func prints(f string) bool {
+	in := func(list []string) bool {
+		return slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(f, p) })
+	}
+	says := func(verb string) bool { return strings.Contains(f, verb) }
+	return in(allPrinters) || in(printers) && (says("rint") || says("Write") || says("Flush"))
 }
 
 // inCompiled are the goroutines that the cell has started and that are in
