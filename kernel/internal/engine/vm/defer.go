@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"go/token"
+
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/branchbook/branchbook/kernel/internal/engine/vm/rtype"
@@ -106,6 +108,19 @@ func (k *compiler) deferCall(i *ssa.Defer) op {
 		}
 	}
 	return func(fr *frame) { fr.defers = &deferred{make(fr, fr.t), fr.defers} }
+}
+
+// endOf is the return that deferred calls precede, or the function's brace.
+func endOf(i *ssa.RunDefers) token.Pos {
+	for _, next := range i.Block().Instrs {
+		if r, ok := next.(*ssa.Return); ok && r.Pos().IsValid() {
+			return r.Pos()
+		}
+	}
+	if f := i.Parent().Syntax(); f != nil {
+		return f.End() - 1
+	}
+	return token.NoPos
 }
 
 // guard runs a frame that has deferred calls.

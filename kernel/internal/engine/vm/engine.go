@@ -49,6 +49,7 @@ type Engine struct {
 	newer    map[*ssa.Function]*ssa.Function // generic functions that were declared again, to what they are now
 	todo     []*code                         // to be compiled
 	globals  map[*ssa.Global]unsafe.Pointer
+	literals map[*ssa.Function]string        // names of literals that are not compiled yet
 	storage  map[types.Object]unsafe.Pointer // of the cells' variables
 	sources  map[*types.Package]*source
 	named    map[*types.Package]*named // of cells; see forget.go
@@ -90,7 +91,7 @@ func New(opts Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opts: opts, created: map[*types.Package]bool{}, funcs: map[*ssa.Function]*function{},
-		globals: map[*ssa.Global]unsafe.Pointer{}, storage: map[types.Object]unsafe.Pointer{}, showing: map[*ssa.Call]*shown{},
+		globals: map[*ssa.Global]unsafe.Pointer{}, literals: map[*ssa.Function]string{}, storage: map[types.Object]unsafe.Pointer{}, showing: map[*ssa.Call]*shown{},
 		sources: map[*types.Package]*source{}, named: map[*types.Package]*named{}, newer: map[*ssa.Function]*ssa.Function{},
 	}
 	e.Limit(opts.Limits)

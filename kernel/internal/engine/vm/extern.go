@@ -3,6 +3,7 @@ package vm
 import (
 	"fmt"
 	"go/types"
+	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -238,9 +239,6 @@ var hosted map[string]func(*Engine) any
 func init() {
 	hosted = map[string]func(*Engine) any{
 		"os.Exit":                 func(e *Engine) any { return e.exit },
-		"log.Fatal":               func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprint(a...)) } },
-		"log.Fatalf":              func(e *Engine) any { return func(f string, a ...any) { e.fatal(fmt.Sprintf(f, a...)) } },
-		"log.Fatalln":             func(e *Engine) any { return func(a ...any) { e.fatal(fmt.Sprintln(a...)) } },
 		"sort.Slice":              func(*Engine) any { return sortBy(sort.Slice) },
 		"sort.SliceStable":        func(*Engine) any { return sortBy(sort.SliceStable) },
 		"time.Sleep":              func(e *Engine) any { return e.sleep },
@@ -263,10 +261,15 @@ func init() {
 		"(*os.File).Write":        func(*Engine) any { return engine.Write },
 		"(*os.File).WriteString":  func(*Engine) any { return engine.WriteString },
 		"runtime.Goexit":          func(*Engine) any { return runtime.Goexit },
-	}
-}
 
-func (e *Engine) fatal(s string) {
-	fmt.Fprintln(os.Stderr, strings.TrimSuffix(s, "\n"))
-	e.exit(1)
+		"runtime.Caller":                func(e *Engine) any { return e.getCaller },
+		"runtime.Callers":               func(e *Engine) any { return e.getCallers },
+		"runtime.Stack":                 func(e *Engine) any { return e.stack },
+		"runtime/debug.Stack":           func(e *Engine) any { return e.debugStack },
+		"runtime/debug.PrintStack":      func(e *Engine) any { return func() { os.Stderr.Write(e.debugStack()) } },
+		"(reflect.Value).Pointer":       func(*Engine) any { return valuePointer },
+		"(reflect.Value).UnsafePointer": func(*Engine) any { return unsafePointer },
+	}
+	hostLogging()
+	maps.Copy(hosted, logging)
 }

@@ -61,6 +61,8 @@ type code struct {
 	e    *Engine
 	id   uint
 	name string
+	full string // for compiled code
+	pos  token.Pos
 	fn   *ssa.Function // until it is compiled; nil for code that is not a function's
 	free []value       // the free variables, where closures have them
 	sig  layout

@@ -84,7 +84,8 @@ var hookCode = func() uintptr {
 // newCode makes the code of a function with a type for compiled callers.
 func (e *Engine) newCode(f *ssa.Function) *code {
 	defer e.types.enter(f)()
-	c := &code{e: e, id: uint(e.codes.Add(1)), name: nameOf(f), fn: f, through: isWrapper(f), source: e.sourceOf(f)}
+	c := &code{e: e, id: uint(e.codes.Add(1)), name: nameOf(f), full: e.fullName(f), pos: f.Pos(), fn: f, through: isWrapper(f), source: e.sourceOf(f)}
+	e.nameLiterals(f, c.full)
 	sig := f.Signature
 	if r := sig.Recv(); r != nil { // a method's func value takes the receiver first
 		vars := []*types.Var{r}

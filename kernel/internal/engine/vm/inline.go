@@ -15,6 +15,8 @@ import (
 // inlining is a call whose function has no frame of its own.
 type inlining struct {
 	name string
+	full string
+	pos  token.Pos
 	call int32 // index in code.spots of the call
 }
 
@@ -96,7 +98,7 @@ func (k *compiler) inline(f *function, args []uintptr, results []value, here int
 	in := &compiler{
 		e: k.e, fn: callee, c: k.c, memory: k.memory, slots: map[ssa.Value]uintptr{}, tuples: map[ssa.Value][]value{},
 		consts: k.consts, inits: k.inits, blocks: map[*ssa.BasicBlock]*block{}, locals: map[*ssa.Alloc]uintptr{},
-		within: &inlining{name: c.name, call: here}, returned: results,
+		within: &inlining{name: c.name, full: c.full, pos: c.pos, call: here}, returned: results,
 	}
 	for i, p := range callee.Params {
 		in.slots[p] = args[i]

@@ -120,7 +120,11 @@ func (k *compiler) instr(i ssa.Instruction) {
 	case *ssa.Defer:
 		k.emit(k.deferCall(i))
 	case *ssa.RunDefers:
-		k.emit(func(fr *frame) { fr.runDeferred(nil, false) })
+		end := k.spot(endOf(i))
+		k.emit(func(fr *frame) {
+			fr.at = end
+			fr.runDeferred(nil, false)
+		})
 	default:
 		refuse("%s", i)
 	}

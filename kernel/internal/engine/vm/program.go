@@ -279,6 +279,9 @@ func (e *Engine) shed(c *code) {
 	if f.Parent() != nil {
 		delete(e.funcs, f)
 	}
+	for _, g := range f.AnonFuncs {
+		delete(e.literals, g)
+	}
 	if c.small != nil {
 		return
 	}

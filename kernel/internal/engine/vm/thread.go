@@ -234,7 +234,13 @@ const maxTrace = 400
 type stop struct {
 	code     *code
 	at       int32
+	depth    int32
 	deferred bool
+}
+
+// again reports whether s is one more call of a recursion.
+func (s stop) again(o stop) bool {
+	return s.code == o.code && s.at == o.at && !s.deferred && !o.deferred
 }
 
 // stops are where the thread's calls are, innermost first.
@@ -249,8 +255,8 @@ func (t *thread) stops() []stop {
 func (t *thread) walk(n int) []stop {
 	var r []stop
 	for fr := t.top; fr != nil && len(r) < maxTrace && n > 0; fr = fr.caller {
-		s := stop{fr.code, fr.at, fr.deferred}
-		if k := len(r); k == 0 || r[k-1] != s || s.deferred {
+		s := stop{fr.code, fr.at, fr.depth, fr.deferred}
+		if k := len(r); k == 0 || !s.again(r[k-1]) {
 			r = append(r, s)
 		}
 		n--
