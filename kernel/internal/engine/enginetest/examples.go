@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,7 @@ import (
 // of its own.
 type example struct {
 	dir, name string // slices, BinarySearch
+	pkg       string // slices_test
 	source    string
 	want      string
 	unordered bool
@@ -118,9 +120,7 @@ func standardExamples(t *testing.T) (list []example) {
 				if x.Play == nil || x.Output == "" && !x.EmptyOutput {
 					continue
 				}
-				// The program's package is main.
-				want := strings.ReplaceAll(x.Output, f.Name.Name+".", "main.")
-				list = append(list, example{filepath.ToSlash(dir), strings.TrimPrefix(x.Name, "_"), formatted(t, fset, x.Play), want, x.Unordered})
+				list = append(list, example{filepath.ToSlash(dir), strings.TrimPrefix(x.Name, "_"), f.Name.Name, formatted(t, fset, x.Play), x.Output, x.Unordered})
 			}
 		}
 		return nil
@@ -167,7 +167,7 @@ func (x example) classify(t *testing.T, open func() (engine.Engine, error), limi
 		}
 		return loud, fmt.Sprint(f.Kind, " ", f.Message, " after ", printed)
 	}
-	got, want := strings.TrimSpace(printed), strings.TrimSpace(x.want)
+	got, want := x.comparable(printed), x.comparable(x.want)
 	if x.unordered {
 		got, want = sortedLines(got), sortedLines(want)
 	}
@@ -175,6 +175,16 @@ func (x example) classify(t *testing.T, open func() (engine.Engine, error), limi
 		return silent, fmt.Sprintf("printed\n%s\nwant\n%s", got, want)
 	}
 	return pass, ""
+}
+
+// place is one in the example's file, or in the cell that has its text.
+var place = regexp.MustCompile(`\b(\w+_test\.go|In\[1\]):[1-9]\d*`)
+
+// comparable is an output without what the program has otherwise than the
+// example: its package's name, its file and lines.
+func (x example) comparable(s string) string {
+	s = strings.ReplaceAll(strings.TrimSpace(s), x.pkg+".", "main.")
+	return place.ReplaceAllString(s, "PLACE")
 }
 
 func sortedLines(s string) string {

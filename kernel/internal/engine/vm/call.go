@@ -288,11 +288,30 @@ func (m *methodCache) bind(tab unsafe.Pointer) func(*frame, unsafe.Pointer) {
 func (e *Engine) methodNamed(t types.Type, m *types.Func) *function {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.funcLocked(e.prog.LookupMethod(t, m.Pkg(), m.Name()))
+	return e.coded(e.prog.LookupMethod(t, m.Pkg(), m.Name()))
 }
 
 func (e *Engine) method(s *types.Selection) *function {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.funcLocked(e.prog.MethodValue(s))
+	return e.coded(e.prog.MethodValue(s))
+}
+
+// coded is funcLocked with code for what is compiled, too: a method of an
+// instance of a generic type of the standard library.
+func (e *Engine) coded(f *ssa.Function) *function {
+	r := e.funcLocked(f)
+	if r.native == nil || r.code() != nil {
+		return r
+	}
+	c := e.newCode(f)
+	c.fn, c.through, c.spots = nil, true, []spot{{}}
+	g := target{results: c.sig.results}
+	for _, p := range c.sig.params {
+		g.args = append(g.args, p.off)
+	}
+	c.finish(startOf(c), nil)
+	c.body.Store(&body{entry: &block{ops: []op{r.native.call(&g)}, next: func(*frame) *block { return nil }}})
+	r.current.Store(c)
+	return r
 }

@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"log"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,6 +22,7 @@ func TestCallersAgreeWithCompiledGo(t *testing.T) {
 	if err != nil {
 		t.Fatalf("go run: %v\n%s", err, want)
 	}
+	keepLogging(t)
 	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +41,12 @@ func TestCallersAgreeWithCompiledGo(t *testing.T) {
 
 // What a cell's own statements, functions of earlier cells and tests say.
 func TestCallersInCells(t *testing.T) {
+	keepLogging(t)
 	nb := enginetest.Open(t, newEngine)
 	for i, c := range []struct{ source, want string }{
 		{"import \"log\"\nimport \"os\"\nfunc say(s string) {\n\tlog.Output(2, s)\n\tlog.Print(s)\n}\nlog.SetOutput(os.Stdout)\nlog.SetFlags(log.Lshortfile)\nsay(\"a\")", "In[1]:9: a\nIn[1]:5: a\n"},
-		{"\nsay(\"b\")\nfunc() { log.Panic(\"c\") }()", "In[2]:2: b\nIn[1]:5: b\nIn[2]:3: c\n"},
-		{"import \"runtime\"\npc, file, line, ok := runtime.Caller(0)\nprintln(runtime.FuncForPC(pc).Name(), file, line, ok)", "main.main In[3] 2 true\n"},
+		{"\nlog.SetOutput(os.Stdout)\nsay(\"b\")\nfunc() { log.Panic(\"c\") }()", "In[2]:3: b\nIn[1]:5: b\nIn[2]:4: c\n"},
+		{"import \"fmt\"\nimport \"runtime\"\npc, file, line, ok := runtime.Caller(0)\nfmt.Println(runtime.FuncForPC(pc).Name(), file, line, ok)", "main.main In[3] 3 true\n"},
 		{`import "testing"
 func check(t *testing.T, ok bool) {
 	t.Helper()
@@ -65,4 +69,15 @@ testing.RunTests(func(string, string) (bool, error) { return true, nil }, []test
 			t.Errorf("In[%d] prints %v\n%swant\n%s", i+1, err, printed, c.want)
 		}
 	}
+}
+
+// keepLogging undoes at the end what cells set for the process.
+func keepLogging(t *testing.T) {
+	logger, w, flags, prefix := slog.Default(), log.Writer(), log.Flags(), log.Prefix()
+	t.Cleanup(func() {
+		slog.SetDefault(logger)
+		log.SetOutput(w)
+		log.SetFlags(flags)
+		log.SetPrefix(prefix)
+	})
 }

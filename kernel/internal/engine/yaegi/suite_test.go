@@ -21,6 +21,7 @@ func TestSuite(t *testing.T) {
 		"exact/encoders see exported fields, tags and methods":                  "reflection sees shapes",
 		"cells/values of a type that is declared again are of the earlier one":  "which cell a type is from is not kept",
 		"failures/all goroutines of a cell are asleep":                          "nobody looks whether they are",
+		"exact/sql.Null scans and tells its value":                              "it has no sql.Null",
 		"exact/panics are values of the runtime's types":                        "some panics are the interpreter's",
 	})
 }
