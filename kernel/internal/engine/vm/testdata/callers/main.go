@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 	"log/slog"
@@ -13,7 +14,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 )
 
 type T struct{ n int }
@@ -135,8 +135,6 @@ func main() {
 		}()
 		panic("again")
 	}()
-	once := sync.Once{}
-	_ = once
 	shown := false
 	sort.Sort(by{[]int{2, 1}, func() {
 		if !shown {
@@ -195,7 +193,7 @@ func main() {
 	s := slog.New(slog.NewTextHandler(&b, opts))
 	s.Info("info", "a", 1)
 	s.With("b", 2).Error("error")
-	s.LogAttrs(nil, slog.LevelWarn, "attrs", slog.Int("c", 3))
+	s.LogAttrs(context.Background(), slog.LevelWarn, "attrs", slog.Int("c", 3))
 	log.SetFlags(log.Lshortfile)
 	slog.SetDefault(s)
 	slog.Warn("default")
