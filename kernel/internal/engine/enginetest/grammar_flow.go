@@ -180,7 +180,10 @@ func (g *grammar) protected() string {
 		"strings.Repeat(\"x\", " + ix + ")",
 	}
 	if g.has(TypeNames) {
-		of = append(of, "fmt.Println(any("+ix+").(string))", "fmt.Println(any(\"s\").(interface{ Foo() }))", "var a any; fmt.Println(a.(int))")
+		of = append(of, "fmt.Println(any("+ix+").(string))", "var a any; fmt.Println(a.(int))")
+	}
+	if g.has(Exact) {
+		of = append(of, "fmt.Println(any(\"s\").(interface{ Foo() }))")
 	}
 	bad := one(g, of...)
 	what := one(g, "fmt.Println(\"recovered\", r)", "_, is := r.(runtime.Error); fmt.Println(\"recovered\", is)", "if err, ok := r.(error); ok { fmt.Println(\"error\", err) } else { fmt.Println(r) }")

@@ -242,6 +242,9 @@ func (l *lowering) rule(n ast.Node) (string, bool) {
 	case *ast.CallExpr:
 		return l.call(n)
 	case *ast.BinaryExpr:
+		if s, ok := l.literalCondition(n); ok {
+			return s, true
+		}
 		return l.compare(n)
 	case *ast.TypeAssertExpr:
 		return l.typeAssert(n)

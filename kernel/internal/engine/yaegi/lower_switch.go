@@ -170,6 +170,29 @@ func (l *lowering) boolOfResult(e *ast.SelectorExpr) bool {
 	return call && s != nil && s.Kind() == types.FieldVal && isBoolean(s.Type()) && !isPointer(l.typeOf(e.X))
 }
 
+// literalCondition renders && and || whose first operand holds a composite
+// literal. yaegi takes the literal for the operand; a function keeps it apart:
+//
+//	len(map[int]bool{}) == 0 && b
+//	func() bool { return len(map[int]bool{}) == 0 }() && b
+func (l *lowering) literalCondition(e *ast.BinaryExpr) (string, bool) {
+	if e.Op != token.LAND && e.Op != token.LOR {
+		return "", false
+	}
+	literal := false
+	ast.Inspect(e.X, func(n ast.Node) bool {
+		_, is := n.(*ast.CompositeLit)
+		literal = literal || is
+		_, apart := n.(*ast.FuncLit)
+		return !apart && !literal
+	})
+	if !literal {
+		return "", false
+	}
+	t := l.typ(types.Default(l.typeOf(e.X)))
+	return "func() " + t + " { return " + l.text(e.X) + " }() " + e.Op.String() + " " + l.text(e.Y), true
+}
+
 func isPointer(t types.Type) bool {
 	_, ok := t.Underlying().(*types.Pointer)
 	return ok
