@@ -134,3 +134,21 @@ def test_long_output_is_cut_with_a_note(desk):
     page.page.screenshot(path=PICTURES / "lab-flood.png")
     assert not page.errors
     page.close()
+
+
+@pytest.mark.timeout(400)
+def test_an_endless_flood_is_stopped(desk):
+    """Ten seconds of it, then the stop button: the page goes on (B13)."""
+    page = opened(desk, "endless.ipynb", ['x := 7', 'for {\n\tfmt.Println("x")\n}', "x"])
+    page.run(0)
+    page.start(1)
+    await_busy(page)
+    page.page.wait_for_timeout(10_000)
+    page.page.click('[data-jp-item-name="interrupt"] jp-button', timeout=60_000)
+    page.await_idle(120)
+    texts = [o["text"] for o in page.look()[1]["outputs"]]
+    assert any("[output cut: the notebook shows " in text[-1000:] for text in texts), [text[-300:] for text in texts]
+    assert "Interrupted" in texts[-1]
+    assert [o["text"] for o in page.run(2)] == ["7"]
+    assert not page.errors
+    page.close()

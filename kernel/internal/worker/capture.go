@@ -26,11 +26,14 @@ const (
 	// flushBytes is how much text one message holds before it is sent early.
 	flushBytes = 256 << 10
 	// maxOutput and maxLines are how much text one cell may print into the
-	// notebook. JupyterLab draws all text again that a cell has printed when more
-	// comes: on one busy machine 1 MB took 3 s, 4 MB 14 s and 8 MB 67 s, in which
-	// the page stood still.
-	maxOutput = 4 << 20
-	maxLines  = 200_000
+	// notebook, and serverOutput and serverLines where a Jupyter server shows it.
+	// JupyterLab draws all text again that a cell has printed when more comes: on
+	// one busy machine 1 MB took 3 s, 4 MB 14 s and 8 MB 67 s, in which the page
+	// stood still.
+	maxOutput    = 10 << 20
+	maxLines     = 500_000
+	serverOutput = 4 << 20
+	serverLines  = 200_000
 	// maxShows and maxBundles are how many displays, and bytes of them, a cell
 	// may add to the notebook.
 	maxShows   = 10_000
@@ -91,13 +94,24 @@ func (c *capture) add(stream int, data []byte) {
 	}
 }
 
+// full reports whether what is printed now goes past the notebook.
+func (c *capture) full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cut
+}
+
 // fitting returns the start of data that the notebook still takes: whole lines,
 // if there is one.
 func (c *capture) fitting(data []byte) []byte {
-	room := min(maxOutput-c.total, len(data))
-	if n := bytes.Count(data[:room], []byte{'\n'}); c.lines+n > maxLines {
+	output, lines := maxOutput, maxLines
+	if c.pace != nil && c.pace.server {
+		output, lines = serverOutput, serverLines
+	}
+	room := min(output-c.total, len(data))
+	if n := bytes.Count(data[:room], []byte{'\n'}); c.lines+n > lines {
 		room = 0
-		for range maxLines - c.lines {
+		for range lines - c.lines {
 			room += bytes.IndexByte(data[room:], '\n') + 1
 		}
 	}

@@ -148,6 +148,16 @@ func TestCaptureCutsAtALine(t *testing.T) {
 	if n := strings.Count(got.String(), "\n"); n > maxLines+10 {
 		t.Errorf("%d lines", n)
 	}
+	got.Reset()
+	served := capture{emit: c.emit, pace: newPace(true)}
+	served.pace.now() // nobody waits
+	served.take(0, []byte("first\n"))
+	if n := len(served.fitting([]byte(strings.Repeat("\n", maxLines)))); n != serverLines-1 {
+		t.Errorf("%d lines for a Jupyter server, want %d", n, serverLines-1)
+	}
+	if n := len(served.fitting([]byte(strings.Repeat("x", 1<<10)+strings.Repeat("y", maxOutput)))); n != 0 {
+		t.Errorf("%d bytes of a line for a Jupyter server", n)
+	}
 }
 
 func TestOverflowIsBounded(t *testing.T) {

@@ -82,6 +82,8 @@ type reader struct {
 	buf    []byte
 	more   [2]bool // the pipe was not read to its end, and no event will tell
 	hellod bool
+	from   int // the stream that was read last
+	same   int // how often it was on end
 }
 
 func (r *reader) loop() {
@@ -100,6 +102,7 @@ func (r *reader) loop() {
 		if r.frames.Buffered() > 0 || r.more[0] || r.more[1] {
 			timeout = 0
 		}
+		r.rest()
 		n, err := unix.EpollWait(queue, events[:], timeout)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return
@@ -155,6 +158,20 @@ func (r *reader) watch() (int, error) {
 	return queue, nil
 }
 
+// rest lets a flood that nobody sees gather in its pipe, so that it takes one
+// processor and not two, until a frame comes. Who writes to both pipes in turn
+// waits for us each time, and is not kept.
+func (r *reader) rest() {
+	const (
+		while = 5 * time.Millisecond
+		onEnd = 8
+	)
+	if r.same < onEnd || r.frames.Buffered() > 0 || !r.p.capture.full() {
+		return
+	}
+	unix.Poll([]unix.PollFd{{Fd: int32(r.sock.Fd()), Events: unix.POLLIN}}, int(while/time.Millisecond))
+}
+
 // drain reads what is in a pipe now, and reports whether it has ended. When
 // more comes all the time, it returns to let frames have their turn.
 func (r *reader) drain(stream int) (ended bool) {
@@ -168,6 +185,9 @@ func (r *reader) drain(stream int) (ended bool) {
 			return false
 		case n == 0:
 			return true
+		}
+		if r.same++; stream != r.from {
+			r.from, r.same = stream, 0
 		}
 		data := r.buf[:n]
 		if stream == 1 {
