@@ -23,9 +23,12 @@ const (
 
 // execute answers one execute_request, and those that it aborts.
 func (s *Session) execute(e execute) {
+	ctx, end := s.interruptible(&e.msg) // who hears that it is busy may interrupt it
 	s.publish(&e.msg, "status", wire.Status{ExecutionState: "busy"})
 	var aborted []execute
-	if bug := protect(func() { aborted = s.executeNow(e) }); bug != nil {
+	bug := protect(func() { aborted = s.executeNow(ctx, e) })
+	end()
+	if bug != nil {
 		s.cfg.Log.Error("session: execute", "err", bug)
 		f := plainFailure("KernelError", bug.Error())
 		s.reply(wire.Shell, &e.msg, "execute_reply", wire.ErrorReply{Status: "error", ErrorFields: f.fields()})
@@ -36,7 +39,7 @@ func (s *Session) execute(e execute) {
 	}
 }
 
-func (s *Session) executeNow(e execute) (aborted []execute) {
+func (s *Session) executeNow(ctx context.Context, e execute) (aborted []execute) {
 	m := &e.msg
 	var req wire.ExecuteRequest
 	if !s.decode(wire.Shell, m, "execute_reply", &req) {
@@ -55,8 +58,6 @@ func (s *Session) executeNow(e execute) (aborted []execute) {
 	if s.page(m, req) {
 		return nil
 	}
-	ctx, end := s.interruptible(m)
-	defer end()
 	res := s.run(ctx, m, req)
 	reply := wire.ExecuteReply{Status: string(res.Status), ExecutionCount: res.Count}
 	if res.Status == OK {

@@ -217,3 +217,42 @@ func TestSessionEndsWithAnUnendingCell(t *testing.T) {
 		t.Errorf("after the end: %v, want ErrClosed", err)
 	}
 }
+
+// Who hears that a cell is busy may interrupt it, at once.
+func TestAnInterruptRightAfterBusy(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb, err := Open(Options{NewScope: func() (*cell.Scope, error) { return newScope(), nil }, Command: []string{self, "worker"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &heard{outputs: map[string][]string{}, replies: map[string][]wire.Message{}, idle: make(chan string, 10)}
+	loop, _ := wire.New("client", "execute_request", nil, map[string]any{"code": "for {}"})
+	var s *Session
+	var once sync.Once
+	s = New(nb, Config{Send: func(ch wire.Channel, m wire.Message) {
+		h.send(ch, m)
+		var status wire.Status
+		if m.Header.MsgType == "status" && m.Decode(&status) == nil && status.ExecutionState == "busy" {
+			once.Do(s.Interrupt)
+		}
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	ran := make(chan error)
+	go func() { ran <- s.Run(ctx) }()
+	s.Handle(wire.Shell, loop)
+	select {
+	case <-h.idle:
+	case <-time.After(30 * time.Second):
+		t.Error("the interrupt is lost")
+	}
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	if out := strings.Join(h.outputs[loop.Header.MsgID], "|"); !strings.Contains(out, "Interrupted") {
+		t.Errorf("got %s", out)
+	}
+}
