@@ -236,6 +236,48 @@ func TestTheWorkerDiesDuringACell(t *testing.T) {
 	}
 }
 
+// What the user is told of an end that no Go code makes: why, what is lost, and
+// what is not. abort() in C is SIGABRT, which the runtime does not handle either.
+func TestADeathSaysWhatIsLost(t *testing.T) {
+	for _, test := range []struct {
+		name, code string
+		says       []string
+	}{
+		{"an abort", `fmt.Fprintln(os.Stderr, "before")
+syscall.Kill(os.Getpid(), syscall.SIGABRT)
+select {}`, []string{"SIGABRT: abort"}},
+		{"a failed assertion in C++, which prints and aborts", `syscall.Write(2, []byte("terminate called after throwing an instance of 'std::bad_alloc'\n"))
+syscall.Kill(os.Getpid(), syscall.SIGABRT)
+select {}`, []string{"terminate called after throwing an instance of 'std::bad_alloc'"}},
+		{"no memory", `var pages int64
+fmt.Sscan(string(must(os.ReadFile("/proc/self/statm"))), &pages)
+most := uint64(pages)*uint64(os.Getpagesize()) + 256<<20
+must0(syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: most, Max: most}))
+var all [][]byte
+for {
+	all = append(all, make([]byte, 64<<20))
+}`, []string{"out of memory", "hint: the cell asked for more memory than there is"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := start(t)
+			run(k, 1, "x := 1\nvar table = map[string]int{}\nfunc f() int { return 3 }")
+			r := k.Execute(test.code)
+			f := r.ReplyError(2)
+			for _, want := range append(test.says, "table and x are gone", "what In[1] declares has been declared again", "the next cell runs") {
+				if f.EName != "WorkerDied" || !strings.Contains(f.Text(), want) {
+					t.Errorf("no %q in what the user is told, %s:\n%s", want, f.EName, f.Text())
+				}
+			}
+			r = k.Execute("f()")
+			r.Busy()
+			r.Input(3)
+			r.Result("3")
+			r.ReplyOK(3)
+			r.Idle()
+		})
+	}
+}
+
 func TestTheWorkerIsKilledDuringACell(t *testing.T) {
 	k := start(t)
 	run(k, 1, "x := 1")

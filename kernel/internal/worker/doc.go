@@ -17,7 +17,8 @@
 // cell that ran last: a pipe does not say who wrote.
 //
 // What one cell shows is bounded (capture.go), the rest of its text goes into a
-// file (overflow.go), and what a Jupyter server would drop waits (pace.go).
+// file (overflow.go), and what a Jupyter server would drop waits (pace.go). An
+// interrupted cell waits for what it prints until that is read.
 //
 // The child's standard input is a pipe that it fills itself (stdin.go): when it
 // sees that a cell waits for input, it has the parent ask the user.
