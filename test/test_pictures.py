@@ -59,7 +59,6 @@ SAYS = {
     "progress": ["sampling 40 of 40 in "],
     "HTML": ["token", "sky", "Point{X: 1, Y: 2}"],
     "a picture": [],
-    "streams": ["to stdout", "bold, green"],
 }
 
 # The least contrast (WCAG 2.2, "Contrast ratio") of the text of outputs, by
@@ -98,7 +97,8 @@ def check(cells):
             at = shown.find(part, at)
             assert at >= 0, f"{name}: no {part!r} there in\n{shown}"
             at += len(part)
-    assert "to stderr" in [o["text"] for o in cells[NAMES.index("streams")]["outputs"]]
+    streams = [o["text"] for o in cells[NAMES.index("streams")]["outputs"]]
+    assert streams == ["to stdout", "to stderr", "bold, green"]
     (picture,) = cells[NAMES.index("a picture")]["outputs"]
     assert picture["images"] == 1
 
