@@ -168,7 +168,9 @@ func (c *Client) SendFrames(channel string, frames [][]byte) {
 		return
 	}
 	c.out = append(c.out, outgoing{channel, frames})
-	c.wakeW.SendBytes([]byte{0}, 0)
+	if len(c.out) == 1 { // else it is awake: a full pipe would keep both here
+		c.wakeW.SendBytes([]byte{0}, 0)
+	}
 }
 
 // Frames returns the frames of a signed message, and its id.
