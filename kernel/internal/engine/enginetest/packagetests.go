@@ -3,6 +3,7 @@ package enginetest
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -24,7 +25,8 @@ import (
 // PackageTests runs the standard library's tests of the packages in list, as
 // far as they see them from outside: the files of package slices_test, say, are
 // one cell, whose main runs each test function. A line of the list is a path,
-// the files that are left out, and the tests that are.
+// the files that are left out, and the tests that are; with -short among them
+// the tests are as short as they can.
 func PackageTests(t *testing.T, open func() (engine.Engine, error), list string) {
 	src := filepath.Join(filepath.Dir(goTests(t)), "src")
 	for line := range strings.Lines(list) {
@@ -35,6 +37,11 @@ func PackageTests(t *testing.T, open func() (engine.Engine, error), list string)
 		path, without := fields[0], fields[1:]
 		t.Run(path, func(t *testing.T) {
 			dir := filepath.Join(src, filepath.FromSlash(path))
+			if slices.Contains(without, "-short") && !testing.Short() {
+				short := flag.Lookup("test.short").Value
+				short.Set("true")
+				defer short.Set("false")
+			}
 			source := testProgram(t, dir, without)
 			t.Chdir(dir)
 			e, err := open()

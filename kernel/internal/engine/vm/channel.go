@@ -65,14 +65,17 @@ func (fr *frame) wait(own bool, c reflect.SelectCase) (reflect.Value, bool) {
 // choose blocks until one of several operations is done; own says that only
 // cells' code can see to that.
 func (fr *frame) choose(own bool, cases []reflect.SelectCase) (i int, x reflect.Value, ok bool) {
-	end := reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(fr.t.run.stop)}
-	wait := func() { i, x, ok = reflect.Select(append(cases, end)) }
+	n := len(cases)
+	if !fr.t.e.inBubble() {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(fr.t.run.stop)})
+	}
+	wait := func() { i, x, ok = reflect.Select(cases) }
 	if own {
 		fr.t.sleeps(wait)
 	} else {
 		wait()
 	}
-	if i == len(cases) {
+	if i == n || fr.t.run.stopping.Load() {
 		fr.t.halt()
 	}
 	return i, x, ok

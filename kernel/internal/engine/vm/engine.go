@@ -64,6 +64,7 @@ type Engine struct {
 	goroutines atomic.Int64 // that cells started, and that run
 	later      atomic.Bool  // compiled code may call back at any time: see asleep.go
 	dying      atomic.Int64 // threads in which a panic is on its way
+	bubbles    atomic.Bool  // a cell uses package testing/synctest: see bubble.go
 	parking    parking
 
 	now_ struct {

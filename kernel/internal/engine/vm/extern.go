@@ -198,6 +198,9 @@ func (e *Engine) external(f *ssa.Function, r *function) error {
 		return unsupported{fmt.Sprintf("%s has no code", f)}
 	}
 	name := o.FullName()
+	if strings.HasPrefix(name, "testing/synctest.") {
+		e.bubbles.Store(true)
+	}
 	if later[name] {
 		e.later.Store(true)
 	}

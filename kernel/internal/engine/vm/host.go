@@ -26,6 +26,10 @@ func (e *Engine) exit(code int) {
 
 // sleep is time.Sleep; the end of the cell ends it.
 func (e *Engine) sleep(d time.Duration) {
+	if e.inBubble() {
+		time.Sleep(d)
+		return
+	}
 	r := e.thread()
 	w := time.NewTimer(d)
 	defer w.Stop()

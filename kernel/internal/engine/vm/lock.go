@@ -68,9 +68,14 @@ func (p *parking) wake(at unsafe.Pointer, n int) bool {
 // all is more threads than there are.
 const all = 1 << 30
 
-// await waits until try succeeds, or the cell is to end.
-func (e *Engine) await(at unsafe.Pointer, try func() bool) {
+// await waits until try succeeds, or the cell is to end. In a bubble it calls
+// wait.
+func (e *Engine) await(at unsafe.Pointer, try func() bool, wait func()) {
 	if try() {
+		return
+	}
+	if e.inBubble() {
+		wait()
 		return
 	}
 	t := e.thread()
@@ -98,9 +103,9 @@ func (e *Engine) await(at unsafe.Pointer, try func() bool) {
 	})
 }
 
-func (e *Engine) lockMutex(m *sync.Mutex)    { e.await(unsafe.Pointer(m), m.TryLock) }
-func (e *Engine) lockWriter(m *sync.RWMutex) { e.await(unsafe.Pointer(m), m.TryLock) }
-func (e *Engine) lockReader(m *sync.RWMutex) { e.await(unsafe.Pointer(m), m.TryRLock) }
+func (e *Engine) lockMutex(m *sync.Mutex)    { e.await(unsafe.Pointer(m), m.TryLock, m.Lock) }
+func (e *Engine) lockWriter(m *sync.RWMutex) { e.await(unsafe.Pointer(m), m.TryLock, m.Lock) }
+func (e *Engine) lockReader(m *sync.RWMutex) { e.await(unsafe.Pointer(m), m.TryRLock, m.RLock) }
 
 func (e *Engine) unlockMutex(m *sync.Mutex) {
 	m.Unlock()
@@ -147,7 +152,7 @@ type waitGroup struct{ state atomic.Uint64 }
 func count(w *sync.WaitGroup) int32 { return int32((*waitGroup)(unsafe.Pointer(w)).state.Load() >> 32) }
 
 func (e *Engine) waitFor(w *sync.WaitGroup) {
-	e.await(unsafe.Pointer(w), func() bool { return count(w) == 0 })
+	e.await(unsafe.Pointer(w), func() bool { return count(w) == 0 }, w.Wait)
 }
 
 func (e *Engine) add(w *sync.WaitGroup, n int) {
@@ -169,6 +174,10 @@ func (e *Engine) goFor(w *sync.WaitGroup, f func()) {
 
 // wait is sync.Cond.Wait.
 func (e *Engine) wait(c *sync.Cond) {
+	if e.inBubble() {
+		c.Wait()
+		return
+	}
 	t := e.thread()
 	e.parking.waiting.Add(1)
 	defer e.parking.waiting.Add(-1)
