@@ -155,7 +155,7 @@ func TestCaptureCutsAtALine(t *testing.T) {
 	if n := len(served.fitting([]byte(strings.Repeat("\n", maxLines)))); n != serverLines-1 {
 		t.Errorf("%d lines for a Jupyter server, want %d", n, serverLines-1)
 	}
-	if n := len(served.fitting([]byte(strings.Repeat("x", 1<<10)+strings.Repeat("y", maxOutput)))); n != 0 {
+	if n := len(served.fitting([]byte(strings.Repeat("x", 1<<10) + strings.Repeat("y", maxOutput)))); n != 0 {
 		t.Errorf("%d bytes of a line for a Jupyter server", n)
 	}
 }

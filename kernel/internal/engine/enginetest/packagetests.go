@@ -53,7 +53,11 @@ func PackageTests(t *testing.T, open func() (engine.Engine, error), list string)
 			if err != nil {
 				t.Fatal("check: ", err)
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			limit := time.Minute
+			if Race {
+				limit *= 5
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			defer cancel()
 			var out engine.Outcome
 			printed := capture(func() { out = e.Run(ctx, c) })
