@@ -36,20 +36,11 @@ type example struct {
 
 // Examples runs the examples of the standard library that have an output, each
 // as a cell in its package's folder, and compares the output as go test does.
-// remaining is a table of those that the engine fails: a line has a name, a
-// class and a cause.
+// remaining is a table of those that the engine fails, see known.
 func Examples(t *testing.T, open func() (engine.Engine, error), remaining string) {
 	fails := map[string]string{}
-	for line := range strings.Lines(remaining) {
-		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		class, cause, _ := strings.Cut(rest, " ")
-		if name == "" || name == "#" {
-			continue
-		}
-		if cause == "" {
-			t.Errorf("%s: no cause", name)
-		}
-		fails[name] = class
+	for _, f := range known(t, remaining) {
+		fails[f.name] = f.class
 	}
 	pacific, err := time.LoadLocation("America/Los_Angeles") // as the tests of package time do
 	if err != nil {
