@@ -3,11 +3,9 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/branchbook/branchbook/kernel/internal/cell"
 	"github.com/branchbook/branchbook/kernel/internal/wire"
 )
 
@@ -23,14 +21,7 @@ func FuzzRequests(f *testing.F) {
 			f.Add(byte(i), []byte(content))
 		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		f.Fatal(err)
-	}
-	nb, err := Open(Options{NewScope: func() (*cell.Scope, error) { return newScope(), nil }, Command: []string{self, "worker"}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	nb := openNotebook(f)
 	idle := make(chan string, 1000)
 	s := New(nb, Config{Send: func(ch wire.Channel, m wire.Message) {
 		var status wire.Status

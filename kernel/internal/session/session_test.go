@@ -100,14 +100,7 @@ func (h *heard) send(ch wire.Channel, m wire.Message) {
 // what the protocol owes it: busy, one reply, idle, nothing after that.
 func TestManyRequestsAtOnce(t *testing.T) {
 	const each, senders = 100, 4
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nb, err := Open(Options{NewScope: func() (*cell.Scope, error) { return newScope(), nil }, Command: []string{self, "worker"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nb := openNotebook(t)
 	h := &heard{outputs: map[string][]string{}, replies: map[string][]wire.Message{}, idle: make(chan string, 2*each*senders)}
 	s := New(nb, Config{Send: h.send})
 	ran := make(chan error)
@@ -188,7 +181,9 @@ func TestManyRequestsAtOnce(t *testing.T) {
 	})
 }
 
-func TestSessionEndsWithAnUnendingCell(t *testing.T) {
+// openNotebook is a notebook whose worker is this program.
+func openNotebook(t testing.TB) *Notebook {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -197,6 +192,11 @@ func TestSessionEndsWithAnUnendingCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return nb
+}
+
+func TestSessionEndsWithAnUnendingCell(t *testing.T) {
+	nb := openNotebook(t)
 	h := &heard{outputs: map[string][]string{}, replies: map[string][]wire.Message{}, idle: make(chan string, 10)}
 	s := New(nb, Config{Send: h.send})
 	ran := make(chan error)
@@ -220,14 +220,7 @@ func TestSessionEndsWithAnUnendingCell(t *testing.T) {
 
 // Who hears that a cell is busy may interrupt it, at once.
 func TestAnInterruptRightAfterBusy(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nb, err := Open(Options{NewScope: func() (*cell.Scope, error) { return newScope(), nil }, Command: []string{self, "worker"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nb := openNotebook(t)
 	h := &heard{outputs: map[string][]string{}, replies: map[string][]wire.Message{}, idle: make(chan string, 10)}
 	loop, _ := wire.New("client", "execute_request", nil, map[string]any{"code": "for {}"})
 	var s *Session
