@@ -102,14 +102,11 @@ func (p *closure) caller() func(x, y unsafe.Pointer) *frame {
 	in := c.sig.params
 	x, y := newMove(in[0].off, 0, in[0].typ), newMove(in[1].off, 0, in[1].typ)
 	return func(a, b unsafe.Pointer) *frame {
-		fr, top := t.frame(c), t.top
+		fr := t.frame(c)
 		fr.closure = unsafe.Pointer(p)
 		x.do(unsafe.Pointer(fr), a)
 		y.do(unsafe.Pointer(fr), b)
-		t.enterFrame(top, fr)
-		c.exec(fr)
-		t.top = top
-		t.release(fr)
+		fr.runCallback()
 		return fr
 	}
 }
